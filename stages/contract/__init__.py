@@ -1,0 +1,1 @@
+"""What is agreed: models, table schemas, digests, limits and errors. Imports no other room."""

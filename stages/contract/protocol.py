@@ -1,0 +1,217 @@
+"""What is agreed before the first trial: protocol, arms, and the rest of `params.yaml`."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, WithJsonSchema, field_validator, model_validator
+
+from stages.contract import limits
+from stages.contract.types import Id, Rational, RelPath, Strict, Whole
+
+Text = Annotated[str, Field(max_length=4000)]
+Word = Annotated[str, Field(min_length=1, max_length=500)]
+QuotaState = Literal["ok", "within_budget", "throttled", "exhausted", "local"]
+
+ITEM_RULES = ("missing_fixture", "leaked_solution", "oracle_broken", "oracle_flaky")
+INSTRUMENT_RULES = (
+    "missing_stamp",
+    "stamp_unavailable",
+    "foreign_server",
+    "queue_delay",
+    "retries",
+    "quota_state",
+    "route_change",
+    "lost",
+)
+RULES = ITEM_RULES + INSTRUMENT_RULES
+
+
+class Tools(Strict):
+    """Permissions, the same for both arms."""
+
+    network: Literal["none"] = "none"
+    commands: Literal["any"] = "any"
+    mcp: list[Word] = []
+
+
+class Envelope(Strict):
+    """Limits that the session stamp of every kept trial stays inside."""
+
+    servers: Annotated[list[Word], Field(min_length=1)] = ["local:*"]
+    max_queue_ms: Annotated[Whole, Field(ge=0, le=10**9)] = 4000
+    max_retries: Annotated[Whole, Field(ge=0, le=1000)] = 1
+    quota_states: Annotated[list[QuotaState], Field(min_length=1)] = ["ok", "within_budget", "local"]
+    allow_route_change: bool = False
+    aliases: dict[Word, Word] = {}
+    same_served_model_across_arms: bool = False
+    max_arm_overlap_gap_s: Annotated[Whole, Field(ge=0)] | None = None
+
+
+
+
+Weights = Literal["equal", "proportional"] | dict[Id, Rational]
+
+
+class Protocol(Strict):
+    """Everything that is fixed before the first trial. Its digest, with the pack's, is the slice id."""
+
+    campaign: Annotated[Id, Field(max_length=40)] = "1"
+    claim: Literal["superiority", "noninferiority"] = "superiority"
+    margin: Rational | None = None
+    trial_budget: Annotated[Whole, Field(ge=1, le=limits.MAX_TRIAL_BUDGET)] = 3
+    time_budget_s: Annotated[Whole, Field(ge=1, le=limits.MAX_TIME_BUDGET_S)] = 120
+    retry_ceiling: Annotated[Whole, Field(ge=0, le=limits.MAX_RETRY_CEILING)] = 1
+    tools: Tools = Tools()
+    strata_weights: Annotated[
+        Weights, WithJsonSchema({"type": ["string", "object"]})
+    ] = "equal"
+    case_series: list[Id] = []
+    merges: dict[Id, Id] = {}
+    alpha: Rational = Fraction(1, 20)
+    family: Annotated[Whole, Field(ge=1, le=limits.MAX_FAMILY)] = 1
+    min_detectable_effect: Rational = Fraction(1, 20)
+    min_kept_items: Annotated[Whole, Field(ge=1)] = 20
+    min_stratum_items: Annotated[Whole, Field(ge=1)] = 5
+    max_excluded_share: Rational = Fraction(1, 20)
+    replace_excluded: Annotated[Whole, Field(ge=0, le=0)] = 0
+    require_registration: Literal["none", "self_dated", "witnessed"] = "none"
+    exclusion_rules: list[Literal[RULES]] = list(RULES)  # type: ignore[valid-type]
+    envelope: Envelope = Envelope()
+
+    @field_validator("alpha")
+    @classmethod
+    def _alpha(cls, value: Fraction) -> Fraction:
+        if not 0 < value < 1:
+            raise ValueError("a number between 0 and 1")
+        return value
+
+    @field_validator("max_excluded_share", "min_detectable_effect")
+    @classmethod
+    def _share(cls, value: Fraction) -> Fraction:
+        if not 0 <= value <= 1:
+            raise ValueError("a number from 0 to 1")
+        return value
+
+    @field_validator("exclusion_rules", "case_series")
+    @classmethod
+    def _no_doubles(cls, value: list[str]) -> list[str]:
+        if len(set(value)) != len(value):
+            raise ValueError("each name once")
+        return value
+
+    @model_validator(mode="after")
+    def _fits(self) -> Protocol:
+        if (self.claim == "noninferiority") != (self.margin is not None):
+            raise ValueError("claim 'noninferiority' has a margin, 'superiority' has none")
+        if self.margin is not None and not 0 < self.margin < 1:
+            raise ValueError("margin: a number between 0 and 1")
+        if isinstance(self.strata_weights, dict):
+            if any(w < 0 for w in self.strata_weights.values()):
+                raise ValueError("strata_weights: no negative weight")
+            if sum(self.strata_weights.values(), Fraction(0)) != 1:
+                raise ValueError("strata_weights: weights that sum to exactly 1 (1/3 may be written as a ratio)")
+        for name, into in self.merges.items():
+            if name == into or into in self.merges:
+                raise ValueError(f"merges: {name} into {into}, which is itself merged")
+        return self
+
+
+class Session(Strict):
+    """How an arm's provider is reached and recorded. None means a local program without a provider."""
+
+    provider: Word
+    upstream: Word | None = None
+    key_env: Word | None = None
+
+
+class Arm(Strict):
+    """A named, version-pinned runner."""
+
+    name: Id
+    version: Word
+    kind: Literal["command"] = "command"
+    command: Annotated[list[Word], Field(min_length=1)]
+    version_command: list[Word] | None = None
+    install_paths: list[RelPath] = []
+    env: list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)]] = []
+    model: Word | None = None
+    temperature: Rational | Literal["hidden"] | None = None
+    seed: Annotated[Whole, Field(ge=0, lt=2**53)] | None = None
+    session: Session | None = None
+    paid: bool = False
+
+    @field_validator("session")
+    @classmethod
+    def _not_yet(cls, value: Session | None) -> Session | None:
+        if value is not None:
+            raise ValueError("null: the session recorder is not built yet, so only local programs can be stamped")
+        return value
+
+
+class Arms(Strict):
+    """The two arms, and how their trials are ordered."""
+
+    order: Literal["interleaved", "sequential"] = "interleaved"
+    candidate: Arm
+    control: Arm
+
+
+class Disclosure(Strict):
+    """Who ran and paid for the study, in the authors' words; printed, never interpreted."""
+
+    operator: Text | None = None
+    funder: Text | None = None
+    relation_to_arms: Text | None = None
+    notes: Text | None = None
+
+
+class Study(Strict):
+    mode: Literal["benchmark", "exploratory", "tutorial"] = "benchmark"
+    disclosure: Disclosure = Disclosure()
+
+
+class PackParams(Strict):
+    path: RelPath = "data/pack"
+    mutation_seed: Annotated[Whole, Field(ge=0, lt=2**53)] | None = None
+    selection: Text | None = None
+
+    @field_validator("mutation_seed")
+    @classmethod
+    def _not_yet(cls, value: int | None) -> int | None:
+        if value is not None:
+            raise ValueError("null: identifier mutation is not built yet")
+        return value
+
+
+class OracleParams(Strict):
+    boundary: Literal["auto", "inprocess"] = "auto"
+    recheck: Rational = Fraction(1, 10)
+
+    @field_validator("recheck")
+    @classmethod
+    def _share(cls, value: Fraction) -> Fraction:
+        if not 0 <= value <= 1:
+            raise ValueError("a share from 0 to 1")
+        return value
+
+
+class RunParams(Strict):
+    workers: Literal["auto"] | Annotated[Whole, Field(ge=1, le=512)] = "auto"
+    isolation: Literal["auto", "namespaces", "none"] = "auto"
+    allow_no_isolation: bool = False
+    executor: Literal["local"] = "local"
+    scheduler: None = None
+    max_cost: Rational | None = None
+
+
+class Params(Strict):
+    """`params.yaml`, the only place for knobs."""
+
+    study: Study = Study()
+    pack: PackParams = PackParams()
+    protocol: Protocol = Protocol()
+    arms: Arms
+    oracle: OracleParams = OracleParams()
+    run: RunParams = RunParams()
