@@ -68,7 +68,6 @@ class Plan(Strict):
     retry_ceiling: Whole
     tools: Tools
     isolation: Literal["auto", "namespaces", "none"]
-    allow_no_isolation: bool
     items: list[PlanItem]
     schedule: list[Block]
 

@@ -187,8 +187,8 @@ LEDGER = _schema(
     _field("extended", _I),
     _field("interface_drift", _I),
     _field("canary_hits", _I),
-    _field("stamp_rule", _S, null=True),
-    _field("stamp_evidence", _S, null=True),
+    _field("stamps", _S),
+    _field("attempts", _I),
     _field("temperature", _S),
     _field("isolation", _S),
     _field("limits", _S),
@@ -226,8 +226,9 @@ PAIRS = _schema(
     _field("candidate_late", _B),
     _field("control_late", _B),
     _field("first", _S),
+    _field("candidate_rule", _S, null=True),
+    _field("control_rule", _S, null=True),
     _field("kept", _B),
-    _field("rule", _S, null=True),
 )
 
 EXCLUSIONS = _schema(

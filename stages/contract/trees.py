@@ -67,7 +67,8 @@ def apply(entries: Iterable[Entry], changes: Iterable[Change]) -> list[Entry]:
         if change.op in ("delete", "special"):
             tree.pop(change.path, None)
         elif change.op == "mode":
-            tree[change.path] = Entry(change.path, change.mode_after or FILE, tree[change.path].content)
+            if change.path in tree:  # absent only if the pack was edited after the run, which withholds by itself
+                tree[change.path] = Entry(change.path, change.mode_after or FILE, tree[change.path].content)
         else:
             tree[change.path] = Entry(change.path, change.mode_after or FILE, change.content or b"")
     return [tree[path] for path in sorted(tree)]

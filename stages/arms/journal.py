@@ -1,0 +1,181 @@
+"""The journal: every claim and every finished trial, durable before anything else happens.
+
+A claim is written before an agent starts and one commit finishes a trial, so a finished trial is never started
+again and an interrupted one is known as such. Keys begin with the plan's digest: another plan shares nothing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from stages.contract import layout
+from stages.contract.errors import InputError
+from stages.contract.trees import Change
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS campaigns (
+  plan TEXT PRIMARY KEY, pack_id TEXT, pack_revision TEXT, campaign TEXT, slice TEXT, control TEXT, candidate TEXT,
+  started_at TEXT, stopped TEXT, record TEXT);
+CREATE TABLE IF NOT EXISTS claims (
+  plan TEXT, item TEXT, arm TEXT, repeat INTEGER, number INTEGER, claimed_at TEXT,
+  PRIMARY KEY (plan, item, arm, repeat, number));
+CREATE TABLE IF NOT EXISTS trials (
+  plan TEXT, item TEXT, arm TEXT, repeat INTEGER, row TEXT, stamps TEXT, PRIMARY KEY (plan, item, arm, repeat));
+CREATE TABLE IF NOT EXISTS patches (
+  plan TEXT, item TEXT, arm TEXT, repeat INTEGER, path TEXT, meta TEXT, content BLOB,
+  PRIMARY KEY (plan, item, arm, repeat, path));
+CREATE TABLE IF NOT EXISTS streams (
+  plan TEXT, item TEXT, arm TEXT, repeat INTEGER, stream TEXT, total INTEGER, content BLOB,
+  PRIMARY KEY (plan, item, arm, repeat, stream));
+"""
+_VERSION = 1
+Key = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished trial: its row of the trial table, its stamps, its patch, what it printed."""
+
+    row: dict[str, Any]
+    stamps: list[str]
+    changes: list[Change]
+    streams: dict[str, tuple[int, bytes]]
+
+
+def journal_folder(root: Path) -> Path:
+    """Where the journal lies: beside the study, or in the parent repository when DVC runs it in a copy."""
+    return Path(os.environ.get("DVC_ROOT") or root) / layout.JOURNAL
+
+
+class Journal:
+    """One SQLite file; one connection, used by all threads of the process under a lock."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / "journal.sqlite"
+        self._lock = threading.Lock()
+        try:
+            self._db = sqlite3.connect(self.path, check_same_thread=False, timeout=60, isolation_level=None)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=FULL")
+            version = self._db.execute("PRAGMA user_version").fetchone()[0]
+            if version not in (0, _VERSION):
+                raise InputError(self.path, f"version {version}", f"version {_VERSION}", "use the release that wrote it")
+            self._db.executescript(_SCHEMA)
+            self._db.execute(f"PRAGMA user_version={_VERSION}")
+        except sqlite3.DatabaseError as error:
+            raise InputError(self.path, f"can't be read ({error})", "a sound journal", "restore it from a copy") from None
+
+    def close(self) -> None:
+        self._db.close()
+
+    @contextmanager
+    def _write(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def _read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
+
+    def claim(self, plan: str, key: Key, now: str) -> int:
+        """Claim a trial that isn't finished. Returns how many claims of it came to nothing before."""
+        with self._write() as db:
+            if db.execute("SELECT 1 FROM trials WHERE plan=? AND item=? AND arm=? AND repeat=?", (plan, *key)).fetchone():
+                raise AssertionError(f"trial {key} is finished and can't start again")
+            before = db.execute(
+                "SELECT count(*) FROM claims WHERE plan=? AND item=? AND arm=? AND repeat=?", (plan, *key)
+            ).fetchone()[0]
+            db.execute("INSERT INTO claims VALUES (?,?,?,?,?,?)", (plan, *key, before, now))
+            return int(before)
+
+    def finish(self, plan: str, key: Key, done: Finished) -> None:
+        """Store a finished trial in one commit."""
+        with self._write() as db:
+            db.execute(
+                "INSERT INTO trials VALUES (?,?,?,?,?,?)", (plan, *key, json.dumps(done.row), json.dumps(done.stamps))
+            )
+            for change in done.changes:
+                meta = asdict(change)
+                content = meta.pop("content")
+                packed = None if content is None else zlib.compress(content, 6)
+                db.execute("INSERT INTO patches VALUES (?,?,?,?,?,?,?)", (plan, *key, change.path, json.dumps(meta), packed))
+            for name, (total, content) in done.streams.items():
+                db.execute("INSERT INTO streams VALUES (?,?,?,?,?,?,?)", (plan, *key, name, total, zlib.compress(content, 6)))
+
+    def finished(self, plan: str) -> set[Key]:
+        """Keys of the plan's finished trials."""
+        return {(i, a, r) for i, a, r in self._read("SELECT item, arm, repeat FROM trials WHERE plan=?", plan)}
+
+    def claims(self, plan: str) -> dict[Key, int]:
+        """How often each trial was claimed."""
+        rows = self._read("SELECT item, arm, repeat, count(*) FROM claims WHERE plan=? GROUP BY 1,2,3", plan)
+        return {(i, a, r): n for i, a, r, n in rows}
+
+    def load(self, plan: str) -> Iterator[tuple[Key, Finished]]:
+        """The plan's finished trials in key order."""
+        for item, arm, repeat, row, stamps in self._read(
+            "SELECT item, arm, repeat, row, stamps FROM trials WHERE plan=? ORDER BY 1,2,3", plan
+        ):
+            key = (item, arm, repeat)
+            changes = [
+                Change(**json.loads(meta), content=None if packed is None else zlib.decompress(packed))
+                for meta, packed in self._read(
+                    "SELECT meta, content FROM patches WHERE plan=? AND item=? AND arm=? AND repeat=? ORDER BY path", plan, *key
+                )
+            ]
+            streams = {
+                name: (total, zlib.decompress(content))
+                for name, total, content in self._read(
+                    "SELECT stream, total, content FROM streams WHERE plan=? AND item=? AND arm=? AND repeat=?", plan, *key
+                )
+            }
+            yield key, Finished(json.loads(row), json.loads(stamps), changes, streams)
+
+    def campaigns(self) -> list[dict[str, Any]]:
+        """All campaigns of this journal, oldest first, each with its `record`."""
+        names = "plan pack_id pack_revision campaign slice control candidate started_at stopped record".split()
+        rows = self._read(f"SELECT {', '.join(names)} FROM campaigns ORDER BY started_at, plan")
+        return [{**dict(zip(names, row, strict=True)), "record": json.loads(row[-1])} for row in rows]
+
+    def open_campaign(self, row: dict[str, Any]) -> None:
+        """Store a campaign before its first trial."""
+        names = "plan pack_id pack_revision campaign slice control candidate started_at".split()
+        with self._write() as db:
+            db.execute(
+                "INSERT INTO campaigns VALUES (?,?,?,?,?,?,?,?,NULL,?)", (*(row[n] for n in names), json.dumps(row["record"]))
+            )
+
+    def stop(self, plan: str, why: str) -> None:
+        """Mark a campaign as stopped for good."""
+        with self._write() as db:
+            db.execute("UPDATE campaigns SET stopped=? WHERE plan=?", (why, plan))
+
+
+@contextmanager
+def plan_lock(folder: Path, plan: str, say: Any) -> Iterator[IO[str]]:
+    """One process per plan at a time; a second one waits, and says so."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / f"{plan[:16]}.lock").open("a+", encoding="utf-8") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"another process is running the trials of plan {plan[:16]}: waiting for it to end")
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield stream

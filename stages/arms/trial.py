@@ -1,0 +1,250 @@
+"""One trial: a fresh workspace, one agent, the patch that it leaves. Blind to arm, oracle, allowlist and pack."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal
+
+from stages.arms.installed import install_digest, install_folders
+from stages.arms.journal import Finished
+from stages.contract import limits
+from stages.contract.digest import canonical, rational_text, sha256
+from stages.contract.errors import InputError
+from stages.contract.plan import Manifest, Plan, PlanItem
+from stages.contract.protocol import Arm
+from stages.contract.trees import Change, Entry, patch_digest
+from stages.contract.types import plain
+from stages.sandbox import Isolation, Outcome, TreeTooLarge, compare, export, read_tree, run
+from stages.session import local_stamp
+
+ArmName = Literal["candidate", "control"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What all trials of a campaign share. `trees` maps item ids to frozen workspaces, `statements` to their text."""
+
+    root: Path
+    plan: Plan
+    manifest: Manifest
+    isolation: Isolation
+    trees: dict[str, list[Entry]]
+    statements: dict[str, bytes]
+    versions: dict[str, str | None]
+    plan_sha256: str
+    manifest_sha256: str
+
+    def arm(self, name: ArmName) -> Arm:
+        return self.plan.arms.candidate if name == "candidate" else self.plan.arms.control
+
+    def item(self, item_id: str) -> PlanItem:
+        return next(i for i in self.plan.items if i.item_id == item_id)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A trial made ready: where it lies, and what its agent is called with."""
+
+    base: Path
+    workspace: Path
+    argv: list[str]
+    env: dict[str, str]
+    read_only: list[tuple[Path, str]]
+
+
+def trial_seed(arm: Arm, item_id: str, repeat: int) -> int | None:
+    """First 8 bytes of sha256(arm seed, item, repeat) as an integer, or None where the arm declares no seed."""
+    if arm.seed is None:
+        return None
+    return int.from_bytes(bytes.fromhex(sha256(canonical([arm.seed, item_id, repeat]))[:16]), "big")
+
+
+def temperature_text(arm: Arm) -> str:
+    """As recorded: a number, `hidden` if the vendor hides it, `undeclared` if the arm says nothing."""
+    if isinstance(arm.temperature, Fraction):
+        return rational_text(arm.temperature)
+    return arm.temperature or "undeclared"
+
+
+def prepare(setting: Setting, item: PlanItem, name: ArmName, repeat: int) -> Place:
+    """Export the workspace into a fresh random folder and put the agent's call together."""
+    arm = setting.arm(name)
+    base = Path(tempfile.mkdtemp(prefix="", suffix=""))
+    workspace, task = base / "ws", base / "task"
+    workspace.mkdir()
+    task.mkdir()
+    export(setting.trees[item.item_id], workspace, git=True)
+    statement = setting.statements[item.item_id]
+    (task / "statement.md").write_bytes(statement)
+    interface = plain(item.interface) if item.interface else {"module": None, "function": None, "signature": None}
+    (task / "interface.json").write_text(json.dumps(interface, indent=2) + "\n", encoding="utf-8")
+    folders = install_folders(setting.root, arm, f"arms.{name}")
+    inside = setting.isolation.tier != "none"
+    read_only = [(task, "/task"), *folders] if inside else []
+    seed = trial_seed(arm, item.item_id, repeat)
+    values = {
+        "statement": statement.decode("utf-8"),
+        "statement_file": "/task/statement.md" if inside else str(task / "statement.md"),
+        "interface_file": "/task/interface.json" if inside else str(task / "interface.json"),
+        "workspace": "/ws" if inside else str(workspace),
+        "seed": "" if seed is None else str(seed),
+        "temperature": temperature_text(arm) if isinstance(arm.temperature, Fraction) else "",
+        "model": arm.model or "",
+        "install": (folders[0][1] if inside else str(folders[0][0])) if folders else "",
+    }
+    env = {f"WEIGHBRIDGE_{key.upper()}": value for key, value in values.items()}
+    env.update({key: os.environ[key] for key in arm.env if key in os.environ})
+    return Place(base, workspace, [_fill(word, values) for word in arm.command], env, read_only)
+
+
+def _fill(word: str, values: dict[str, str]) -> str:
+    # One pass: a statement that holds "{seed}" must not be filled a second time.
+    result, rest = "", word
+    while rest:
+        start = rest.find("{")
+        end = rest.find("}", start)
+        if start < 0 or end < 0:
+            return result + rest
+        name = rest[start + 1 : end]
+        result += rest[:start] + (values[name] if name in values else rest[start : end + 1])
+        rest = rest[end + 1 :]
+    return result
+
+
+def run_trial(setting: Setting, name: ArmName, item_id: str, repeat: int, block: int, position: int, interrupted: int) -> Finished:
+    """Run one trial, with the retries that its harness faults allow, and return all that it left."""
+    item, arm = setting.item(item_id), setting.arm(name)
+    folders = install_folders(setting.root, arm, f"arms.{name}")
+    before = install_digest(folders)
+    stamps: list[str] = []
+    attempt = 0
+    while True:
+        attempt += 1
+        due, clock = datetime.now(UTC), time.monotonic()
+        place = prepare(setting, item, name, repeat)
+        try:
+            queue_ms = 1000 * (time.monotonic() - clock)
+            outcome = run(
+                place.argv,
+                isolation=setting.isolation,
+                workspace=place.workspace,
+                workspace_writable=True,
+                read_only=place.read_only,
+                env=place.env,
+                timeout_s=float(item.time_budget_s),
+                output_cap=limits.TRANSCRIPT_BYTES,
+            )
+            stamps.append(canonical(plain(local_stamp(item_id, name, repeat, attempt, due, queue_ms))).decode())
+            if outcome.launch_failed and attempt <= setting.plan.retry_ceiling:
+                continue
+            changes, too_large = _patch(setting.trees[item_id], place.workspace)
+        finally:
+            shutil.rmtree(place.base, ignore_errors=True)
+        break
+    ended, reason = _end(outcome, too_large)
+    seed = trial_seed(arm, item_id, repeat)
+    streams = {"stdout": (outcome.stdout_total, outcome.stdout), "stderr": (outcome.stderr_total, outcome.stderr)}
+    row = {
+        "item_id": item_id,
+        "arm": name,
+        "repeat": repeat,
+        "block": block,
+        "position": position,
+        "ended": ended,
+        "reason": reason,
+        "exit_code": outcome.exit_code,
+        "started_at": due.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "wall_s": round(outcome.wall_s, 6),
+        "cpu_s": None if outcome.cpu_s is None else round(outcome.cpu_s, 6),
+        "max_rss_kb": outcome.max_rss_kb,
+        "load_1m": round(os.getloadavg()[0], 3),
+        "time_budget_s": item.time_budget_s,
+        "attempts": attempt,
+        "interrupted": interrupted,
+        "patch_sha256": patch_digest(changes),
+        "patch_files": len(changes),
+        "transcript_sha256": sha256(outcome.stdout + b"\0" + outcome.stderr),
+        "temperature": temperature_text(arm),
+        "seed": None if seed is None else str(seed),
+        "arm_name": arm.name,
+        "arm_version": arm.version,
+        "version_said": setting.versions.get(name),
+        "install_before": before,
+        "install_after": install_digest(folders),
+        "isolation": setting.isolation.tier,
+        "limits": canonical(setting.isolation.enforced).decode(),
+        "plan_sha256": setting.plan_sha256,
+        "pack_sha256": setting.manifest.pack_sha256,
+        "slice_id": setting.manifest.slice_id,
+        "study_id": setting.manifest.study_id,
+        "manifest_sha256": setting.manifest_sha256,
+    }
+    return Finished(row, stamps, changes, streams)
+
+
+def _patch(frozen: list[Entry], workspace: Path) -> tuple[list[Change], str | None]:
+    """The patch, or none and why it is too large to keep."""
+    try:
+        changes = compare(frozen, read_tree(workspace, skip_git=True))
+    except TreeTooLarge as error:
+        return [], str(error)
+    size = sum(len(c.content or b"") for c in changes)
+    if size > limits.PATCH_BYTES:
+        return [], f"a patch of {size:,} bytes, at most {limits.PATCH_BYTES:,}"
+    return changes, None
+
+
+def _end(outcome: Outcome, too_large: str | None) -> tuple[str, str | None]:
+    if outcome.launch_failed:
+        return "lost", f"harness fault: {outcome.launch_failed}"
+    if outcome.timed_out:
+        return "timeout", "the time budget was used up"
+    if too_large:
+        return "aborted", f"patch_too_large: {too_large}"
+    if outcome.signal is not None:
+        return "aborted", f"the agent was killed by signal {outcome.signal}"
+    return "completed", None
+
+
+def ask_version(setting_root: Path, arm: Arm, name: ArmName, isolation: Isolation, say: Callable[[str], None]) -> str | None:
+    """What the runner says of its own version, or None where the arm has no `version_command`.
+
+    Raises InputError if the command fails or what it says doesn't hold the pinned version: a campaign with
+    another runner than the one agreed on isn't started.
+    """
+    where = f"params.yaml: arms.{name}.version_command"
+    if arm.version_command is None:
+        say(f"arm {name}: no version_command, so its version {arm.version} is taken on trust")
+        return None
+    folders = install_folders(setting_root, arm, f"arms.{name}")
+    inside = isolation.tier != "none"
+    install = (folders[0][1] if inside else str(folders[0][0])) if folders else ""
+    with tempfile.TemporaryDirectory(prefix="") as base:
+        outcome = run(
+            [_fill(word, {"install": install}) for word in arm.version_command],
+            isolation=isolation,
+            workspace=Path(base),
+            workspace_writable=True,
+            read_only=folders if inside else [],
+            env={},
+            timeout_s=60.0,
+            output_cap=10_000,
+        )
+    said = (outcome.stdout or outcome.stderr).decode("utf-8", "replace").strip().splitlines()[:1]
+    if outcome.launch_failed or outcome.timed_out or outcome.exit_code != 0 or not said:
+        why = outcome.launch_failed or ("timed out" if outcome.timed_out else f"ended with exit code {outcome.exit_code}")
+        raise InputError(where, why, "a command that prints the runner's version", "try it by `weighbridge trial`")
+    if arm.version.lstrip("v") not in {word.strip("v,;()") for word in said[0].replace("/", " ").split()}:
+        raise InputError(where, f"the runner says {said[0]!r}", f"the pinned {arm.version}", "pin what is installed")
+    return said[0][:200]
+
+

@@ -1,0 +1,66 @@
+"""How labels become the strata of the summary, and what they weigh: fixed at freeze, read again by the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+
+from stages.contract.errors import InputError
+from stages.contract.protocol import Protocol
+
+
+def merged(protocol: Protocol, label: str) -> str:
+    """The stratum of the summary that a label of the pack belongs to."""
+    return protocol.merges.get(label, label)
+
+
+def summary_sizes(protocol: Protocol, sizes: Mapping[str, int]) -> dict[str, int]:
+    """Items per stratum of the summary: labels merged as declared, declared case series left out."""
+    result: dict[str, int] = {}
+    for label, size in sorted(sizes.items()):
+        into = merged(protocol, label)
+        if into not in protocol.case_series:
+            result[into] = result.get(into, 0) + size
+    return result
+
+
+def weights(protocol: Protocol, sizes: Mapping[str, int], kind: object = None) -> dict[str, Fraction]:
+    """Weight of each stratum of the summary; they sum to 1.
+
+    `sizes` are those of the frozen pack, so that weights don't move with exclusions. `kind` replaces the protocol's.
+    """
+    strata = summary_sizes(protocol, sizes)
+    chosen = protocol.strata_weights if kind is None else kind
+    if isinstance(chosen, dict):
+        return {name: chosen[name] for name in strata}
+    if chosen == "proportional":
+        total = sum(strata.values())
+        return {name: Fraction(size, total) for name, size in strata.items()}
+    return {name: Fraction(1, len(strata)) for name in strata}
+
+
+def check_design(protocol: Protocol, sizes: Mapping[str, int], where: object) -> None:
+    """Raise InputError where the protocol names strata that the pack hasn't, or hides one that is large enough."""
+    for key, names in (("merges", [*protocol.merges, *protocol.merges.values()]), ("case_series", protocol.case_series)):
+        for name in names:
+            if name not in sizes:
+                raise InputError(f"{where}: protocol.{key}", f"stratum {name!r}", f"one of {', '.join(sorted(sizes))}")
+    for name in protocol.case_series:
+        if name in protocol.merges or name in protocol.merges.values():
+            raise InputError(f"{where}: protocol.case_series", f"{name!r} is merged too", "one or the other")
+        if sizes[name] >= protocol.min_stratum_items:
+            raise InputError(
+                f"{where}: protocol.case_series",
+                f"{name!r} has {sizes[name]} items",
+                f"fewer than min_stratum_items ({protocol.min_stratum_items})",
+                "a stratum that is large enough stays in the summary",
+            )
+    strata = summary_sizes(protocol, sizes)
+    if not strata:
+        raise InputError(f"{where}: protocol.case_series", "no stratum left for a summary", "at least one")
+    if isinstance(protocol.strata_weights, dict) and set(protocol.strata_weights) != set(strata):
+        raise InputError(
+            f"{where}: protocol.strata_weights",
+            f"weights for {', '.join(sorted(protocol.strata_weights))}",
+            f"one for each of {', '.join(sorted(strata))}",
+        )

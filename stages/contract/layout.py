@@ -1,0 +1,33 @@
+"""Where everything of a study lies, relative to its root folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+PARAMS = Path("params.yaml")
+PLAN = Path("data/frozen/plan.json")
+MANIFEST = Path("data/frozen/manifest.json")
+ITEMS = Path("data/frozen/items.parquet")
+TREES = Path("data/frozen/trees.parquet")
+HIDDEN = Path("data/frozen/hidden.parquet")
+ADMITTED = Path("data/preflight/admitted.json")
+CHECKS = Path("data/preflight/checks.parquet")
+TRIALS = Path("data/trials/trials.parquet")
+PATCHES = Path("data/trials/patches.parquet")
+STAMPS = Path("data/trials/stamps.parquet")
+CALLS = Path("data/trials/calls.parquet")
+TRANSCRIPTS = Path("data/trials/transcripts.parquet")
+CAMPAIGN = Path("data/trials/campaign.json")
+LEDGER = Path("data/ledger/ledger.parquet")
+FINDINGS = Path("data/ledger/findings.parquet")
+VERDICTS = Path("data/ledger/verdicts.parquet")
+EVENTS = Path("data/exclusions.jsonl")
+PAIRS = Path("data/kept/pairs.parquet")
+EXCLUSIONS = Path("data/kept/exclusions.parquet")
+DECISION = Path("reports/decision.json")
+METRICS = Path("reports/metrics.json")
+REPORT_MD = Path("reports/report.md")
+BILL = Path("reports/bill.json")
+RUN_BILL = Path("reports/run_bill.txt")
+REGISTRY = Path("data/registry.jsonl")
+JOURNAL = Path(".trials")

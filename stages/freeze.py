@@ -1,0 +1,54 @@
+"""Freeze: what will be compared is fixed and named by digest before any arm starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stages.contract import layout
+from stages.contract.design import summary_sizes, weights
+from stages.contract.digest import digest, pretty
+from stages.contract.files import stage
+from stages.contract.plan import Manifest, dump, slice_id, study_id
+from stages.contract.study import read_params
+from stages.contract.types import plain
+from stages.packs import build_plan, read_pack
+
+
+def freeze(root: Path) -> Manifest:
+    """Write plan, manifest and the tables of every frozen byte. Raises InputError on a pack that can't be frozen."""
+    from stages.stats import alpha_spent, mde80  # scipy is slow to import, and only this line needs it
+
+    params = read_params(root)
+    protocol = params.protocol
+    with stage(root, [Path(params.pack.path)]) as out:
+        frozen = build_plan(read_pack(root / params.pack.path), params)
+        sizes = summary_sizes(protocol, frozen.strata)
+        alpha = alpha_spent(protocol.alpha, look=1, family=protocol.family)
+        shares = weights(protocol, frozen.strata)
+        effect = mde80(list(sizes.values()), [shares[name] for name in sizes], protocol.trial_budget, alpha)
+        slice_ = slice_id(frozen.plan.pack_sha256, protocol, params.oracle)
+        manifest = Manifest(
+            plan_sha256=frozen.plan.sha256(),
+            pack_id=frozen.plan.pack_id,
+            pack_revision=frozen.plan.pack_revision,
+            pack_sha256=frozen.plan.pack_sha256,
+            slice_id=slice_,
+            study_id=study_id(slice_, params.arms, protocol.campaign),
+            study=params.study,
+            selection=params.pack.selection,
+            protocol=protocol,
+            envelope_sha256=digest(plain(protocol.envelope)),
+            oracle=params.oracle,
+            arms=params.arms,
+            strata=frozen.strata,
+            placebos=frozen.placebos,
+            alpha_first_look=alpha,
+            mde80=effect,
+            mde80_why=None if effect is not None else "no effect up to 1 can be detected with 80 % power, or a stratum has a single item",
+        )
+        out.bytes(layout.PLAN, pretty(dump(frozen.plan)))
+        out.bytes(layout.MANIFEST, pretty(dump(manifest)))
+        out.table(layout.ITEMS, frozen.items)
+        out.table(layout.TREES, frozen.trees)
+        out.table(layout.HIDDEN, frozen.hidden)
+    return manifest

@@ -1,0 +1,33 @@
+"""What counts and what is decided: exclusion rules, pairs, the publish rule, reasons."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from stages.gate.batch import Evidence
+    from stages.gate.decide import decide
+    from stages.gate.events import read_events
+    from stages.gate.exclude import apply_rules
+    from stages.gate.ledger import ledger_row
+    from stages.gate.reasons import PUBLISHED, REASONS, RULES
+
+_HOME = {
+    "Evidence": "batch",
+    "decide": "decide",
+    "read_events": "events",
+    "apply_rules": "exclude",
+    "ledger_row": "ledger",
+    "PUBLISHED": "reasons",
+    "REASONS": "reasons",
+    "RULES": "reasons",
+}
+__all__ = ["PUBLISHED", "REASONS", "RULES", "Evidence", "apply_rules", "decide", "ledger_row", "read_events"]
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its module on first use, so that pandas is loaded only where it is needed."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -1,0 +1,71 @@
+"""Exclusions that people ask for: `data/exclusions.jsonl`, one event a line, judged and never trusted."""
+
+from __future__ import annotations
+
+from datetime import UTC
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AwareDatetime, Field
+
+from stages.contract import layout, limits
+from stages.contract.errors import InputError
+from stages.contract.plan import Plan
+from stages.contract.protocol import ITEM_RULES, Protocol
+from stages.contract.text import decode, parse_json, read_bytes
+from stages.contract.types import Id, Strict, validate
+from stages.gate.reasons import RULES
+
+MAX_EVENTS_BYTES = 16 * 1024 * 1024
+
+
+class Event(Strict):
+    """One exclusion event: rule, item, and when the evidence was found."""
+
+    rule: Annotated[str, Field(min_length=1, max_length=100)]
+    item_id: Id
+    time: Annotated[AwareDatetime, Field(strict=False)]
+    evidence: Annotated[str, Field(max_length=2000)] = ""
+
+    def stamp(self) -> str:
+        """The time in UTC, as tables hold it."""
+        return self.time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def read_events(root: Path) -> list[tuple[str, Event]]:
+    """(line as written, event) of every line; no file means none. Raises InputError naming the line."""
+    path = root / layout.EVENTS
+    if not path.exists():
+        return []
+    result = []
+    for number, line in enumerate(decode(layout.EVENTS, read_bytes(path, MAX_EVENTS_BYTES)).split("\n"), start=1):
+        where = f"{layout.EVENTS}:{number}"
+        if len(line) > limits.MAX_LINE_BYTES:
+            raise InputError(where, f"a line of {len(line):,} characters", f"at most {limits.MAX_LINE_BYTES:,}")
+        if line.strip():
+            result.append((line.strip(), validate(Event, parse_json(where, line.encode()), where)))
+    return result
+
+
+def judge_event(line: str, event: Event, plan: Plan, protocol: Protocol, admitted: dict[str, Any], campaign: dict[str, Any]) -> str | None:
+    """Why an event is refused, or None if it counts.
+
+    It counts if its rule is registered, is about the item and not an outcome, and either the event stood in the
+    file before the first trial or the check that the rule names was true on the frozen bytes.
+    """
+    items = {i.item_id: i for i in plan.items}
+    if event.item_id not in items:
+        return f"no item {event.item_id} in the plan"
+    if items[event.item_id].placebo:
+        return "a placebo can't be excluded"
+    if event.rule not in RULES:
+        return f"rule {event.rule} is not a rule"
+    if event.rule not in protocol.exclusion_rules:
+        return f"rule {event.rule} was not registered"
+    if event.rule not in ITEM_RULES:
+        return f"rule {event.rule} is decided by the session stamp alone"
+    if line in campaign.get("events", []):
+        return None
+    if admitted["items"].get(event.item_id, {}).get("rule") == event.rule:
+        return None
+    return f"came after the first trial, and the check {event.rule} is not true on the frozen bytes"
