@@ -44,7 +44,9 @@ def freeze(root: Path) -> Manifest:
             placebos=frozen.placebos,
             alpha_first_look=alpha,
             mde80=effect,
-            mde80_why=None if effect is not None else "no effect up to 1 can be detected with 80 % power, or a stratum has a single item",
+            mde80_why=None
+            if effect is not None
+            else "no effect up to 1 can be detected with 80 % power, or a stratum has a single item",
         )
         out.bytes(layout.PLAN, pretty(dump(frozen.plan)))
         out.bytes(layout.MANIFEST, pretty(dump(manifest)))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from stages.arms.journal import Finished, Journal, Key, journal_folder, plan_lock
+from stages.arms.journal import Finished, Journal, Key
 from stages.arms.trial import ArmName, Setting, run_trial
 from stages.contract.errors import SpendRefused
 from stages.contract.plan import Block, Plan
@@ -101,7 +101,11 @@ def run_campaign(
 
 
 def _drain(
-    pool: ThreadPoolExecutor, work: Callable[[Pending], None], todo: Iterator[Pending], workers: int, stopped: list[str]
+    pool: ThreadPoolExecutor,
+    work: Callable[[Pending], None],
+    todo: Iterator[Pending],
+    workers: int,
+    stopped: list[str],
 ) -> None:
     """Keep every worker busy in the registered order; the first error ends the campaign, others are let finish."""
     running: set[Future[None]] = set()

@@ -22,7 +22,11 @@ def install_folders(root: Path, arm: Arm, where: str) -> list[tuple[Path, str]]:
             raise MissingInput(f"params.yaml: {where}.install_paths", f"{name} isn't there", "files of the runner")
         inside = f"/agent/{PurePosixPath(name).name}"
         if any(inside == seen for _, seen in result):
-            raise InputError(f"params.yaml: {where}.install_paths", f"two named {PurePosixPath(name).name}", "different names")
+            raise InputError(
+                f"params.yaml: {where}.install_paths",
+                f"two named {PurePosixPath(name).name}",
+                "different names",
+            )
         result.append((path, inside))
     return result
 

@@ -70,11 +70,15 @@ class Journal:
             self._db.execute("PRAGMA synchronous=FULL")
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
             if version not in (0, _VERSION):
-                raise InputError(self.path, f"version {version}", f"version {_VERSION}", "use the release that wrote it")
+                raise InputError(
+                    self.path, f"version {version}", f"version {_VERSION}", "use the release that wrote it"
+                )
             self._db.executescript(_SCHEMA)
             self._db.execute(f"PRAGMA user_version={_VERSION}")
         except sqlite3.DatabaseError as error:
-            raise InputError(self.path, f"can't be read ({error})", "a sound journal", "restore it from a copy") from None
+            raise InputError(
+                self.path, f"can't be read ({error})", "a sound journal", "restore it from a copy"
+            ) from None
 
     def close(self) -> None:
         self._db.close()
@@ -97,7 +101,9 @@ class Journal:
     def claim(self, plan: str, key: Key, now: str) -> int:
         """Claim a trial that isn't finished. Returns how many claims of it came to nothing before."""
         with self._write() as db:
-            if db.execute("SELECT 1 FROM trials WHERE plan=? AND item=? AND arm=? AND repeat=?", (plan, *key)).fetchone():
+            if db.execute(
+                "SELECT 1 FROM trials WHERE plan=? AND item=? AND arm=? AND repeat=?", (plan, *key)
+            ).fetchone():
                 raise AssertionError(f"trial {key} is finished and can't start again")
             before = db.execute(
                 "SELECT count(*) FROM claims WHERE plan=? AND item=? AND arm=? AND repeat=?", (plan, *key)
@@ -109,15 +115,22 @@ class Journal:
         """Store a finished trial in one commit."""
         with self._write() as db:
             db.execute(
-                "INSERT INTO trials VALUES (?,?,?,?,?,?)", (plan, *key, json.dumps(done.row), json.dumps(done.stamps))
+                "INSERT INTO trials VALUES (?,?,?,?,?,?)",
+                (plan, *key, json.dumps(done.row), json.dumps(done.stamps)),
             )
             for change in done.changes:
                 meta = asdict(change)
                 content = meta.pop("content")
                 packed = None if content is None else zlib.compress(content, 6)
-                db.execute("INSERT INTO patches VALUES (?,?,?,?,?,?,?)", (plan, *key, change.path, json.dumps(meta), packed))
+                db.execute(
+                    "INSERT INTO patches VALUES (?,?,?,?,?,?,?)",
+                    (plan, *key, change.path, json.dumps(meta), packed),
+                )
             for name, (total, content) in done.streams.items():
-                db.execute("INSERT INTO streams VALUES (?,?,?,?,?,?,?)", (plan, *key, name, total, zlib.compress(content, 6)))
+                db.execute(
+                    "INSERT INTO streams VALUES (?,?,?,?,?,?,?)",
+                    (plan, *key, name, total, zlib.compress(content, 6)),
+                )
 
     def finished(self, plan: str) -> set[Key]:
         """Keys of the plan's finished trials."""
@@ -137,29 +150,54 @@ class Journal:
             changes = [
                 Change(**json.loads(meta), content=None if packed is None else zlib.decompress(packed))
                 for meta, packed in self._read(
-                    "SELECT meta, content FROM patches WHERE plan=? AND item=? AND arm=? AND repeat=? ORDER BY path", plan, *key
+                    "SELECT meta, content FROM patches WHERE plan=? AND item=? AND arm=? AND repeat=? ORDER BY path",
+                    plan,
+                    *key,
                 )
             ]
             streams = {
                 name: (total, zlib.decompress(content))
                 for name, total, content in self._read(
-                    "SELECT stream, total, content FROM streams WHERE plan=? AND item=? AND arm=? AND repeat=?", plan, *key
+                    "SELECT stream, total, content FROM streams WHERE plan=? AND item=? AND arm=? AND repeat=?",
+                    plan,
+                    *key,
                 )
             }
             yield key, Finished(json.loads(row), json.loads(stamps), changes, streams)
 
     def campaigns(self) -> list[dict[str, Any]]:
         """All campaigns of this journal, oldest first, each with its `record`."""
-        names = "plan pack_id pack_revision campaign slice control candidate started_at stopped record".split()
+        names = [
+            "plan",
+            "pack_id",
+            "pack_revision",
+            "campaign",
+            "slice",
+            "control",
+            "candidate",
+            "started_at",
+            "stopped",
+            "record",
+        ]
         rows = self._read(f"SELECT {', '.join(names)} FROM campaigns ORDER BY started_at, plan")
         return [{**dict(zip(names, row, strict=True)), "record": json.loads(row[-1])} for row in rows]
 
     def open_campaign(self, row: dict[str, Any]) -> None:
         """Store a campaign before its first trial."""
-        names = "plan pack_id pack_revision campaign slice control candidate started_at".split()
+        names = [
+            "plan",
+            "pack_id",
+            "pack_revision",
+            "campaign",
+            "slice",
+            "control",
+            "candidate",
+            "started_at",
+        ]
         with self._write() as db:
             db.execute(
-                "INSERT INTO campaigns VALUES (?,?,?,?,?,?,?,?,NULL,?)", (*(row[n] for n in names), json.dumps(row["record"]))
+                "INSERT INTO campaigns VALUES (?,?,?,?,?,?,?,?,NULL,?)",
+                (*(row[n] for n in names), json.dumps(row["record"])),
             )
 
     def stop(self, plan: str, why: str) -> None:

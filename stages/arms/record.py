@@ -18,7 +18,9 @@ from stages.contract.types import plain
 from stages.sandbox import Isolation
 
 
-def make_record(root: Path, plan: Plan, manifest: Manifest, journal: Journal, isolation: Isolation, events: list[str]) -> dict[str, Any]:
+def make_record(
+    root: Path, plan: Plan, manifest: Manifest, journal: Journal, isolation: Isolation, events: list[str]
+) -> dict[str, Any]:
     """campaign.json of a campaign that is about to start. `events` are the exclusion events that stand already.
 
     A look is a campaign of new trials for the same pack lineage, control and candidate; `candidates` are the names
@@ -57,7 +59,9 @@ def _git_state(root: Path) -> dict[str, Any]:
     try:
         repo = git.Repo(os.environ.get("DVC_ROOT") or root, search_parent_directories=True)
         head = repo.head.commit.hexsha
-        changed = {item.a_path or "" for item in repo.index.diff(None)} | {i.a_path or "" for i in repo.index.diff("HEAD")}
+        changed = {item.a_path or "" for item in repo.index.diff(None)} | {
+            i.a_path or "" for i in repo.index.diff("HEAD")
+        }
     except (git.InvalidGitRepositoryError, git.NoSuchPathError, ValueError, git.GitCommandError):
         return {"head": None, "clean": None}
     authored = [p for p in changed if p == str(layout.PARAMS) or p.startswith("data/pack")]
@@ -69,7 +73,11 @@ def changed_pack(plan: Plan, journal: Journal) -> dict[str, Any] | None:
     arms = (plan.arms.control.name, plan.arms.candidate.name)
     for one in reversed(journal.campaigns()):
         record = one["record"]
-        same = (one["pack_id"], one["pack_revision"], one["campaign"]) == (plan.pack_id, plan.pack_revision, plan.campaign)
+        same = (one["pack_id"], one["pack_revision"], one["campaign"]) == (
+            plan.pack_id,
+            plan.pack_revision,
+            plan.campaign,
+        )
         if not same or (one["control"], one["candidate"]) != arms:
             continue
         if record["pack_sha256"] == plan.pack_sha256:
@@ -84,5 +92,10 @@ def changed_pack(plan: Plan, journal: Journal) -> dict[str, Any] | None:
                 if a and b and a["stratum"] != b["stratum"]:
                     what = f"moved from {a['stratum']} to {b['stratum']}"
                 differs.append({"item_id": item, "what": what})
-        return {"plan": one["plan"], "old": record["pack_sha256"], "new": plan.pack_sha256, "differs": differs}
+        return {
+            "plan": one["plan"],
+            "old": record["pack_sha256"],
+            "new": plan.pack_sha256,
+            "differs": differs,
+        }
     return None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,7 +22,17 @@ from stages.contract.plan import Manifest, Plan, PlanItem
 from stages.contract.protocol import Arm
 from stages.contract.trees import Change, Entry, patch_digest
 from stages.contract.types import plain
-from stages.sandbox import Isolation, Outcome, TreeTooLarge, compare, export, read_tree, run
+from stages.sandbox import (
+    WORKSPACE,
+    Isolation,
+    Outcome,
+    TreeTooLarge,
+    compare,
+    export,
+    read_tree,
+    remove_tree,
+    run,
+)
 from stages.session import local_stamp
 
 ArmName = Literal["candidate", "control"]
@@ -88,18 +97,18 @@ def prepare(setting: Setting, item: PlanItem, name: ArmName, repeat: int) -> Pla
     interface = plain(item.interface) if item.interface else {"module": None, "function": None, "signature": None}
     (task / "interface.json").write_text(json.dumps(interface, indent=2) + "\n", encoding="utf-8")
     folders = install_folders(setting.root, arm, f"arms.{name}")
-    inside = setting.isolation.tier != "none"
-    read_only = [(task, "/task"), *folders] if inside else []
+    read_only = [(task, "/task"), *folders] if setting.isolation.tier != "none" else []
+    put = setting.isolation.place
     seed = trial_seed(arm, item.item_id, repeat)
     values = {
         "statement": statement.decode("utf-8"),
-        "statement_file": "/task/statement.md" if inside else str(task / "statement.md"),
-        "interface_file": "/task/interface.json" if inside else str(task / "interface.json"),
-        "workspace": "/ws" if inside else str(workspace),
+        "statement_file": put(task / "statement.md", "/task/statement.md"),
+        "interface_file": put(task / "interface.json", "/task/interface.json"),
+        "workspace": put(workspace, WORKSPACE),
         "seed": "" if seed is None else str(seed),
         "temperature": temperature_text(arm) if isinstance(arm.temperature, Fraction) else "",
         "model": arm.model or "",
-        "install": (folders[0][1] if inside else str(folders[0][0])) if folders else "",
+        "install": put(*folders[0]) if folders else "",
     }
     env = {f"WEIGHBRIDGE_{key.upper()}": value for key, value in values.items()}
     env.update({key: os.environ[key] for key in arm.env if key in os.environ})
@@ -120,7 +129,9 @@ def _fill(word: str, values: dict[str, str]) -> str:
     return result
 
 
-def run_trial(setting: Setting, name: ArmName, item_id: str, repeat: int, block: int, position: int, interrupted: int) -> Finished:
+def run_trial(
+    setting: Setting, name: ArmName, item_id: str, repeat: int, block: int, position: int, interrupted: int
+) -> Finished:
     """Run one trial, with the retries that its harness faults allow, and return all that it left."""
     item, arm = setting.item(item_id), setting.arm(name)
     folders = install_folders(setting.root, arm, f"arms.{name}")
@@ -148,11 +159,14 @@ def run_trial(setting: Setting, name: ArmName, item_id: str, repeat: int, block:
                 continue
             changes, too_large = _patch(setting.trees[item_id], place.workspace)
         finally:
-            shutil.rmtree(place.base, ignore_errors=True)
+            remove_tree(place.base)
         break
     ended, reason = _end(outcome, too_large)
     seed = trial_seed(arm, item_id, repeat)
-    streams = {"stdout": (outcome.stdout_total, outcome.stdout), "stderr": (outcome.stderr_total, outcome.stderr)}
+    streams = {
+        "stdout": (outcome.stdout_total, outcome.stdout),
+        "stderr": (outcome.stderr_total, outcome.stderr),
+    }
     row = {
         "item_id": item_id,
         "arm": name,
@@ -181,7 +195,7 @@ def run_trial(setting: Setting, name: ArmName, item_id: str, repeat: int, block:
         "install_before": before,
         "install_after": install_digest(folders),
         "isolation": setting.isolation.tier,
-        "limits": canonical(setting.isolation.enforced).decode(),
+        "limits": canonical(dict(outcome.limits)).decode(),
         "plan_sha256": setting.plan_sha256,
         "pack_sha256": setting.manifest.pack_sha256,
         "slice_id": setting.manifest.slice_id,
@@ -210,41 +224,52 @@ def _end(outcome: Outcome, too_large: str | None) -> tuple[str, str | None]:
         return "timeout", "the time budget was used up"
     if too_large:
         return "aborted", f"patch_too_large: {too_large}"
-    if outcome.signal is not None:
-        return "aborted", f"the agent was killed by signal {outcome.signal}"
-    return "completed", None
+    # How the agent ended is recorded and doesn't decide: the oracle judges the tree that it left.
+    return "completed", f"ended by signal {outcome.signal}" if outcome.signal is not None else None
 
 
-def ask_version(setting_root: Path, arm: Arm, name: ArmName, isolation: Isolation, say: Callable[[str], None]) -> str | None:
+def check_runner(root: Path, arm: Arm, name: ArmName, isolation: Isolation, say: Callable[[str], None]) -> str | None:
     """What the runner says of its own version, or None where the arm has no `version_command`.
 
-    Raises InputError if the command fails or what it says doesn't hold the pinned version: a campaign with
-    another runner than the one agreed on isn't started.
+    Raises InputError if its program can't be found inside the sandbox, if the version command fails, or if what it
+    says doesn't hold the pinned version: a campaign with another runner than the one agreed on isn't started.
     """
-    where = f"params.yaml: arms.{name}.version_command"
+    folders = install_folders(root, arm, f"arms.{name}")
+    install = isolation.place(*folders[0]) if folders else ""
+    program = _fill(arm.command[0], {"install": install})
+    found = _once(["sh", "-c", 'command -v -- "$1"', "sh", program], folders, isolation)
+    if found.launch_failed or found.exit_code != 0:
+        why = found.launch_failed or f"{program!r} can't be found where agents run"
+        raise InputError(
+            f"params.yaml: arms.{name}.command",
+            why,
+            "a program on PATH or below {install}",
+            "see install_paths",
+        )
     if arm.version_command is None:
         say(f"arm {name}: no version_command, so its version {arm.version} is taken on trust")
         return None
-    folders = install_folders(setting_root, arm, f"arms.{name}")
-    inside = isolation.tier != "none"
-    install = (folders[0][1] if inside else str(folders[0][0])) if folders else ""
-    with tempfile.TemporaryDirectory(prefix="") as base:
-        outcome = run(
-            [_fill(word, {"install": install}) for word in arm.version_command],
-            isolation=isolation,
-            workspace=Path(base),
-            workspace_writable=True,
-            read_only=folders if inside else [],
-            env={},
-            timeout_s=60.0,
-            output_cap=10_000,
-        )
+    outcome = _once([_fill(word, {"install": install}) for word in arm.version_command], folders, isolation)
+    where = f"params.yaml: arms.{name}.version_command"
     said = (outcome.stdout or outcome.stderr).decode("utf-8", "replace").strip().splitlines()[:1]
     if outcome.launch_failed or outcome.timed_out or outcome.exit_code != 0 or not said:
-        why = outcome.launch_failed or ("timed out" if outcome.timed_out else f"ended with exit code {outcome.exit_code}")
-        raise InputError(where, why, "a command that prints the runner's version", "try it by `weighbridge trial`")
+        why = outcome.launch_failed or (
+            "timed out" if outcome.timed_out else f"ended with exit code {outcome.exit_code}"
+        )
+        raise InputError(where, why, "a command that prints the runner's version", "try it by hand")
     if arm.version.lstrip("v") not in {word.strip("v,;()") for word in said[0].replace("/", " ").split()}:
         raise InputError(where, f"the runner says {said[0]!r}", f"the pinned {arm.version}", "pin what is installed")
     return said[0][:200]
 
 
+def _once(argv: list[str], folders: list[tuple[Path, str]], isolation: Isolation) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="wb-") as base:
+        return run(
+            argv,
+            isolation=isolation,
+            workspace=Path(base),
+            read_only=folders if isolation.tier != "none" else [],
+            env={},
+            timeout_s=60.0,
+            output_cap=10_000,
+        )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.contract import layout, parquet, tables
-from stages.contract.digest import digest, file_sha256, pretty, sha256
+from stages.contract.digest import digest, file_sha256, sha256
 from stages.contract.text import read_json
 
 PACKAGES = ("weighbridge", "dvc", "gitpython", "numpy", "pandas", "pyarrow", "pydantic", "pytest", "scipy")
@@ -39,7 +39,12 @@ PARTS: list[tuple[Path, str, str | None]] = [
 def file_row(root: Path, name: Path, stage: str, kind: str | None) -> dict[str, Any]:
     """Path, stage, size and digests of one file; JSON also by its canonical form, tables by their rows."""
     path = root / name
-    row: dict[str, Any] = {"path": name.as_posix(), "stage": stage, "bytes": path.stat().st_size, "sha256": file_sha256(path)}
+    row: dict[str, Any] = {
+        "path": name.as_posix(),
+        "stage": stage,
+        "bytes": path.stat().st_size,
+        "sha256": file_sha256(path),
+    }
     if kind is not None:
         row["rows_sha256"] = parquet.rows_sha256(parquet.read(path, tables.ALL[kind]))
     elif name.suffix == ".json":
@@ -51,7 +56,8 @@ def make_bill(root: Path, made: dict[Path, bytes], decision: dict[str, Any]) -> 
     """The bill of a decision. `made` are the report's own files, which don't lie on the disk yet."""
     files = [file_row(root, name, stage, kind) for name, stage, kind in PARTS if (root / name).exists()]
     files += [
-        {"path": name.as_posix(), "stage": "report", "bytes": len(data), "sha256": sha256(data)} for name, data in sorted(made.items())
+        {"path": name.as_posix(), "stage": "report", "bytes": len(data), "sha256": sha256(data)}
+        for name, data in sorted(made.items())
     ]
     return {
         "schema": "weighbridge.bill/1",
@@ -60,7 +66,7 @@ def make_bill(root: Path, made: dict[Path, bytes], decision: dict[str, Any]) -> 
         "slice_id": decision["slice_id"],
         "study_id": decision["study_id"],
         "files": sorted(files, key=lambda row: str(row["path"])),
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": {name: installed_version(name) for name in PACKAGES},
         "python": platform.python_version(),
     }
 
@@ -71,12 +77,8 @@ def run_bill(bill: dict[str, Any], bill_bytes: bytes) -> bytes:
     return "".join([*lines, f"{sha256(bill_bytes)}  {layout.BILL.as_posix()}\n"]).encode()
 
 
-def bill_bytes(bill: dict[str, Any]) -> bytes:
-    """The bill as it is written."""
-    return pretty(bill)
-
-
-def _version(name: str) -> str | None:
+def installed_version(name: str) -> str | None:
+    """Version of an installed distribution, or None."""
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:

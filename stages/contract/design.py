@@ -41,7 +41,10 @@ def weights(protocol: Protocol, sizes: Mapping[str, int], kind: object = None) -
 
 def check_design(protocol: Protocol, sizes: Mapping[str, int], where: object) -> None:
     """Raise InputError where the protocol names strata that the pack hasn't, or hides one that is large enough."""
-    for key, names in (("merges", [*protocol.merges, *protocol.merges.values()]), ("case_series", protocol.case_series)):
+    for key, names in (
+        ("merges", [*protocol.merges, *protocol.merges.values()]),
+        ("case_series", protocol.case_series),
+    ):
         for name in names:
             if name not in sizes:
                 raise InputError(f"{where}: protocol.{key}", f"stratum {name!r}", f"one of {', '.join(sorted(sizes))}")

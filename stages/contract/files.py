@@ -68,7 +68,10 @@ def stage(root: Path, inputs: Iterable[Path], optional: Iterable[Path] = ()) -> 
     for name in wanted:
         if not (root / name).exists():
             raise MissingInput(
-                name, "isn't there", "an output of an earlier stage", "run `dvc repro`, or `dvc pull` to fetch it"
+                name,
+                "isn't there",
+                "an output of an earlier stage",
+                "run `dvc repro`, or `dvc pull` to fetch it",
             )
     before = _state(root, [*wanted, *optional])
     outputs = Outputs(root)

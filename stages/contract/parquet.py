@@ -79,7 +79,12 @@ def write(path: Path, made: pa.Table) -> None:
 def read(path: Path, schema: pa.Schema) -> pa.Table:
     """Read a table and hold it against its schema. Raises MissingInput or InputError."""
     if not path.exists():
-        raise MissingInput(path, "isn't there", "a stage's output", "run `dvc repro`, or `dvc pull` / `dvc checkout` to restore it")
+        raise MissingInput(
+            path,
+            "isn't there",
+            "a stage's output",
+            "run `dvc repro`, or `dvc pull` / `dvc checkout` to restore it",
+        )
     try:
         with pq.ParquetFile(path, memory_map=False) as file:
             found = file.schema_arrow
@@ -87,7 +92,9 @@ def read(path: Path, schema: pa.Schema) -> pa.Table:
                 raise InputError(path, f"columns {', '.join(found.names)}", f"columns {', '.join(schema.names)}")
             for field in schema:
                 if found.field(field.name).type != field.type:
-                    raise InputError(f"{path}: {field.name}", f"type {found.field(field.name).type}", f"type {field.type}")
+                    raise InputError(
+                        f"{path}: {field.name}", f"type {found.field(field.name).type}", f"type {field.type}"
+                    )
             made = file.read()
     except (pa.ArrowException, OSError) as error:
         raise InputError(path, f"can't be read as Parquet ({type(error).__name__})", "a table of this study") from None

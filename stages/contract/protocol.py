@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, WithJsonSchema, field_validator, model_validator
 
@@ -49,8 +49,6 @@ class Envelope(Strict):
     max_arm_overlap_gap_s: Annotated[Whole, Field(ge=0)] | None = None
 
 
-
-
 Weights = Literal["equal", "proportional"] | dict[Id, Rational]
 
 
@@ -64,9 +62,7 @@ class Protocol(Strict):
     time_budget_s: Annotated[Whole, Field(ge=1, le=limits.MAX_TIME_BUDGET_S)] = 120
     retry_ceiling: Annotated[Whole, Field(ge=0, le=limits.MAX_RETRY_CEILING)] = 1
     tools: Tools = Tools()
-    strata_weights: Annotated[
-        Weights, WithJsonSchema({"type": ["string", "object"]})
-    ] = "equal"
+    strata_weights: Annotated[Weights, WithJsonSchema({"type": ["string", "object"]})] = "equal"
     case_series: list[Id] = []
     merges: dict[Id, Id] = {}
     alpha: Rational = Fraction(1, 20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from stages.contract.errors import InputError
 from stages.contract.plan import Manifest, Plan
 from stages.contract.protocol import Params
 from stages.contract.text import read_json, read_yaml
-from stages.contract.trees import Entry
+from stages.contract.trees import Change, Entry
 from stages.contract.types import validate
 
 
@@ -57,3 +58,38 @@ def entries(made: pa.Table) -> dict[tuple[str, str], list[Entry]]:
     for item_id, role, path, mode, content in zip(*columns, strict=True):
         result.setdefault((item_id, role), []).append(Entry(path, mode, content))
     return {key: sorted(value) for key, value in result.items()}
+
+
+@dataclass
+class Trial:
+    """One stored trial: its row, its patch, its stamps (canonical JSON, by attempt), what it printed."""
+
+    row: dict[str, Any]
+    changes: list[Change] = field(default_factory=list)
+    stamps: list[str] = field(default_factory=list)
+    streams: list[bytes] = field(default_factory=list)
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is a tree to judge: not if the trial was lost, or its patch was too large to keep."""
+        return self.row["ended"] != "lost" and not str(self.row["reason"] or "").startswith("patch_too_large")
+
+
+def read_trials(root: Path) -> list[Trial]:
+    """All stored trials with what belongs to them, sorted by key. Raises InputError for a row without a trial."""
+    trials = parquet.read(root / layout.TRIALS, tables.TRIALS).to_pylist()
+    found = {(t["item_id"], t["arm"], t["repeat"]): Trial(t) for t in trials}
+
+    def owner(name: Path, row: dict[str, Any]) -> Trial:
+        key = (row.pop("item_id"), row.pop("arm"), row.pop("repeat"))
+        if key not in found:
+            raise InputError(name, f"a row of {key}", "rows of trials that are in trials.parquet")
+        return found[key]
+
+    for row in parquet.read(root / layout.PATCHES, tables.PATCHES).to_pylist():
+        owner(layout.PATCHES, row).changes.append(Change(**row))
+    for row in sorted(parquet.read(root / layout.STAMPS, tables.STAMPS).to_pylist(), key=lambda r: int(r["attempt"])):
+        owner(layout.STAMPS, row).stamps.append(row["stamp"])
+    for row in parquet.read(root / layout.TRANSCRIPTS, tables.TRANSCRIPTS).to_pylist():
+        owner(layout.TRANSCRIPTS, row).streams.append(row["content"])
+    return [found[key] for key in sorted(found)]

@@ -56,7 +56,9 @@ def tree_digest(entries: Iterable[Entry]) -> str:
 def patch_digest(changes: Iterable[Change]) -> str:
     """sha256 over the sorted changes of a patch; the empty patch has one too."""
     return sha256(
-        canonical(sorted([c.path, c.op, c.mode_before or "", c.mode_after or "", c.after_sha256 or ""] for c in changes))
+        canonical(
+            sorted([c.path, c.op, c.mode_before or "", c.mode_after or "", c.after_sha256 or ""] for c in changes)
+        )
     )
 
 

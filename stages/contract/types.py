@@ -9,7 +9,15 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainSerializer, ValidationError, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    ValidationError,
+    WithJsonSchema,
+)
 
 from stages.contract import limits
 from stages.contract.digest import rational, rational_text
@@ -54,7 +62,9 @@ def _no_decimal(value: Any) -> Any:
     return value
 
 
-Id = Annotated[str, AfterValidator(check_id), WithJsonSchema({"type": "string", "pattern": ID_PATTERN, "maxLength": 100})]
+Id = Annotated[
+    str, AfterValidator(check_id), WithJsonSchema({"type": "string", "pattern": ID_PATTERN, "maxLength": 100})
+]
 RelPath = Annotated[str, AfterValidator(check_path)]
 Rational = Annotated[
     Fraction,
@@ -86,7 +96,9 @@ def validate(model: type[M], value: Any, where: object) -> M:
             known = _known_keys(model, first["loc"])
             near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
             todo = f"did you mean {near[0]!r}?" if near else "remove it"
-            raise InputError(f"{where}: {key}", f"unknown key{more}", f"one of {', '.join(sorted(known))}", todo) from None
+            raise InputError(
+                f"{where}: {key}", f"unknown key{more}", f"one of {', '.join(sorted(known))}", todo
+            ) from None
         found = "missing" if first["type"] == "missing" else f"found {first['input']!r}"
         message = first["msg"].removeprefix("Value error, ")
         raise InputError(f"{where}: {key}", f"{found}{more}", message) from None

@@ -7,23 +7,38 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stages.gate.batch import Evidence
-    from stages.gate.decide import decide
-    from stages.gate.events import read_events
+    from stages.gate.decision import decide
+    from stages.gate.events import Event, judge_event, read_events
     from stages.gate.exclude import apply_rules
-    from stages.gate.ledger import ledger_row
+    from stages.gate.ledger import ledger_row, runner_changes
     from stages.gate.reasons import PUBLISHED, REASONS, RULES
 
 _HOME = {
     "Evidence": "batch",
-    "decide": "decide",
+    "decide": "decision",
+    "Event": "events",
+    "judge_event": "events",
     "read_events": "events",
     "apply_rules": "exclude",
     "ledger_row": "ledger",
+    "runner_changes": "ledger",
     "PUBLISHED": "reasons",
     "REASONS": "reasons",
     "RULES": "reasons",
 }
-__all__ = ["PUBLISHED", "REASONS", "RULES", "Evidence", "apply_rules", "decide", "ledger_row", "read_events"]
+__all__ = [
+    "PUBLISHED",
+    "REASONS",
+    "RULES",
+    "Event",
+    "Evidence",
+    "apply_rules",
+    "decide",
+    "judge_event",
+    "ledger_row",
+    "read_events",
+    "runner_changes",
+]
 
 
 def __getattr__(name: str) -> object:

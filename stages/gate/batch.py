@@ -67,7 +67,9 @@ def batch_reasons(ev: Evidence, counted: dict[str, int]) -> dict[str, str]:
         rows = ledger[ledger["placebo"] & (ledger["passed"] == 1)]
         which = [f"{r.item_id} ({r.arm}, repeat {r.repeat})" for r in rows.itertuples()]
         which += [f"{item} (untouched workspace)" for item in _passed_early(ev)]
-        found["placebo_passed"] = f"{counted['placebos_passed']} of {counted['placebos_run']} placebo trials: {_some(which)}"
+        found["placebo_passed"] = (
+            f"{counted['placebos_passed']} of {counted['placebos_run']} placebo trials: {_some(which)}"
+        )
     scored_arms = set(ledger[ledger["placebo"]]["arm"])
     if scored_arms != set(ARMS):
         found["no_negative_control"] = f"placebo trials scored in {len(scored_arms)} of 2 arms"
@@ -75,10 +77,14 @@ def batch_reasons(ev: Evidence, counted: dict[str, int]) -> dict[str, str]:
     foreign = ledger[ledger["plan_sha256"] != ev.manifest.plan_sha256]
     if changed:
         differs = [f"{d['item_id']} {d['what']}" for d in changed["differs"]] or ["pack.yaml"]
-        found["pack_changed_after_run"] = f"pack {short(changed['old'])} ran, pack {short(changed['new'])} is frozen: {_some(differs)}"
+        found["pack_changed_after_run"] = (
+            f"pack {short(changed['old'])} ran, pack {short(changed['new'])} is frozen: {_some(differs)}"
+        )
     elif len(foreign):
         plans = sorted({short(p) for p in foreign["plan_sha256"]})
-        found["outcomes_not_of_manifest"] = f"{len(foreign)} trials of plan {', '.join(plans)}, frozen is {short(ev.manifest.plan_sha256)}"
+        found["outcomes_not_of_manifest"] = (
+            f"{len(foreign)} trials of plan {', '.join(plans)}, frozen is {short(ev.manifest.plan_sha256)}"
+        )
     slices = sorted(set(ledger["slice_id"]) - {ev.manifest.slice_id})
     if slices and not changed and not len(foreign):
         found["protocol_changed_after_run"] = (
@@ -93,14 +99,18 @@ def batch_reasons(ev: Evidence, counted: dict[str, int]) -> dict[str, str]:
         found["posthoc_exclusion"] = _some([f"{r.rule} for {r.item_id}: {r.refused_why}" for r in refused.itertuples()])
     lacking = _missing_placebos(ev)
     if counted["missing"] or lacking:
-        found["trials_missing"] = f"{counted['missing']} of {counted['planned']} trials and {lacking} placebo trials have no outcome"
+        found["trials_missing"] = (
+            f"{counted['missing']} of {counted['planned']} trials and {lacking} placebo trials have no outcome"
+        )
     found.update(_conduct(ev))
     tried = campaign["candidates"]
     if len(tried) > protocol.family:
         found["family_exceeded"] = f"{len(tried)} candidates tried ({', '.join(tried)}), family is {protocol.family}"
     order = ("none", "self_dated", "witnessed")
     if order.index(campaign["registration"]) < order.index(protocol.require_registration):
-        found["registration_missing"] = f"{campaign['registration']}, the protocol demands {protocol.require_registration}"
+        found["registration_missing"] = (
+            f"{campaign['registration']}, the protocol demands {protocol.require_registration}"
+        )
     return found
 
 
@@ -117,14 +127,18 @@ def _conduct(ev: Evidence) -> dict[str, str]:
     bare = ledger[ledger["isolation"] == "none"]
     if len(bare):
         found["not_isolated"] = f"{len(bare)} of {len(ledger)} trials ran without isolation"
-    kinds = {arm: sorted(set(zip(rows["isolation"], rows["limits"], strict=True))) for arm, rows in ledger.groupby("arm")}
+    kinds = {
+        arm: sorted(set(zip(rows["isolation"], rows["limits"], strict=True))) for arm, rows in ledger.groupby("arm")
+    }
     if len(kinds) == 2 and kinds["candidate"] != kinds["control"]:
         found["arms_unequal"] = f"candidate {_kinds(kinds['candidate'])}, control {_kinds(kinds['control'])}"
     if ev.plan.arms.order != "interleaved":
         found["not_interleaved"] = f"arms.order is {ev.plan.arms.order}"
     changed = ledger[ledger["runner_changed"].notna()]
     if len(changed):
-        found["runner_changed"] = f"{len(changed)} trials, first {changed.iloc[0]['item_id']}: {changed.iloc[0]['runner_changed']}"
+        found["runner_changed"] = (
+            f"{len(changed)} trials, first {changed.iloc[0]['item_id']}: {changed.iloc[0]['runner_changed']}"
+        )
     recorded = sum(_recorded(text) for text in ledger["stamps"])
     if not recorded:
         found["no_session_evidence"] = f"0 of {len(ledger)} trials have a stamp that a recorder or harness wrote"
@@ -162,7 +176,9 @@ def _protocol_diff(ev: Evidence) -> str:
     """What the protocol said when the trials started, against what it says now."""
     before = ev.campaign.get("protocol") or {}
     now = ev.manifest.model_dump(mode="json")["protocol"]
-    differs = [f"{key} {before.get(key)} → {now[key]}" for key in sorted(now) if key in before and before[key] != now[key]]
+    differs = [
+        f"{key} {before.get(key)} → {now[key]}" for key in sorted(now) if key in before and before[key] != now[key]
+    ]
     return f": {_some(differs)}" if differs else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from datetime import UTC
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,6 @@ from pydantic import AwareDatetime, Field
 
 from stages.contract import layout, limits
 from stages.contract.errors import InputError
-from stages.contract.plan import Plan
 from stages.contract.protocol import ITEM_RULES, Protocol
 from stages.contract.text import decode, parse_json, read_bytes
 from stages.contract.types import Id, Strict, validate
@@ -47,16 +47,25 @@ def read_events(root: Path) -> list[tuple[str, Event]]:
     return result
 
 
-def judge_event(line: str, event: Event, plan: Plan, protocol: Protocol, admitted: dict[str, Any], campaign: dict[str, Any]) -> str | None:
+def judge_event(
+    line: str,
+    event: Event,
+    placebos: Mapping[str, bool],
+    protocol: Protocol,
+    admitted: Mapping[str, Any],
+    before: Collection[str],
+) -> str | None:
     """Why an event is refused, or None if it counts.
+
+    `placebos` tells of every item of the plan whether it is one, `admitted` holds preflight's word on each item,
+    `before` the lines that stood in the file before the first trial.
 
     It counts if its rule is registered, is about the item and not an outcome, and either the event stood in the
     file before the first trial or the check that the rule names was true on the frozen bytes.
     """
-    items = {i.item_id: i for i in plan.items}
-    if event.item_id not in items:
+    if event.item_id not in placebos:
         return f"no item {event.item_id} in the plan"
-    if items[event.item_id].placebo:
+    if placebos[event.item_id]:
         return "a placebo can't be excluded"
     if event.rule not in RULES:
         return f"rule {event.rule} is not a rule"
@@ -64,8 +73,8 @@ def judge_event(line: str, event: Event, plan: Plan, protocol: Protocol, admitte
         return f"rule {event.rule} was not registered"
     if event.rule not in ITEM_RULES:
         return f"rule {event.rule} is decided by the session stamp alone"
-    if line in campaign.get("events", []):
+    if line in before:
         return None
-    if admitted["items"].get(event.item_id, {}).get("rule") == event.rule:
+    if admitted.get(event.item_id, {}).get("rule") == event.rule:
         return None
     return f"came after the first trial, and the check {event.rule} is not true on the frozen bytes"

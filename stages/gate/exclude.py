@@ -7,9 +7,8 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-import pandas as pd
-
 from stages.contract.errors import InputError
+from stages.contract.layout import ADMITTED
 from stages.contract.plan import Manifest, Plan
 from stages.gate.events import Event, judge_event
 from stages.session import parse_stamp, violation
@@ -47,9 +46,9 @@ class Excluded:
 def apply_rules(
     plan: Plan,
     manifest: Manifest,
-    ledger: pd.DataFrame,
+    ledger: list[dict[str, Any]],
     admitted: dict[str, Any],
-    checks: pd.DataFrame,
+    checks: list[dict[str, Any]],
     campaign: dict[str, Any],
     events: list[tuple[str, Event]],
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -60,16 +59,23 @@ def apply_rules(
     """
     out = Excluded()
     item_rule = _item_rules(plan, admitted, checks, out)
+    placebos = {item.item_id: item.placebo for item in plan.items}
     for line, event in events:
-        why = judge_event(line, event, plan, manifest.protocol, admitted, campaign)
+        why = judge_event(line, event, placebos, manifest.protocol, admitted["items"], campaign["events"])
         out.add(
-            event.rule, "event", event.item_id, event.evidence or line, time=event.stamp(), accepted=why is None, refused_why=why
+            event.rule,
+            "event",
+            event.item_id,
+            event.evidence or line,
+            time=event.stamp(),
+            accepted=why is None,
+            refused_why=why,
         )
         if why is None:
             item_rule.setdefault(event.item_id, event.rule)
-    rows = {(r["item_id"], r["arm"], r["repeat"]): r for r in ledger.to_dict("records")}
+    rows = {(r["item_id"], r["arm"], r["repeat"]): r for r in ledger}
     pairs = [
-        _pair(plan, manifest, rows, item.item_id, repeat, item.stratum, item.cluster, item_rule, out)
+        _pair(manifest, rows, item.item_id, repeat, item.stratum, item.cluster, item_rule, out)
         for item in plan.items
         if not item.placebo
         for repeat in range(plan.trial_budget)
@@ -78,24 +84,24 @@ def apply_rules(
     return pairs, out.numbered()
 
 
-def _item_rules(plan: Plan, admitted: dict[str, Any], checks: pd.DataFrame, out: Excluded) -> dict[str, str]:
+def _item_rules(plan: Plan, admitted: dict[str, Any], checks: list[dict[str, Any]], out: Excluded) -> dict[str, str]:
+    """Item id to the rule by which preflight refused it, each written down with its evidence."""
     found: dict[str, str] = {}
     for item in plan.items:
         entry = admitted["items"].get(item.item_id)
         if entry is None:
-            raise InputError("data/preflight/admitted.json", f"no entry for {item.item_id}", "every item of the plan", "run preflight again")
+            raise InputError(ADMITTED, f"no entry for {item.item_id}", "every item of the plan", "run preflight again")
         if item.placebo or entry["admitted"]:
             continue
-        mine = checks[(checks["item_id"] == item.item_id) & (checks["rule"] == entry["rule"])]
-        first = mine.sort_values("observed_at").iloc[0] if len(mine) else None
-        evidence = "" if first is None else f"{first['check']}: found {first['found']}, expected {first['expected']}"
-        out.add(entry["rule"], "item", item.item_id, evidence, time=None if first is None else str(first["observed_at"]))
+        mine = [c for c in checks if (c["item_id"], c["rule"]) == (item.item_id, entry["rule"])]
+        first = min(mine, key=lambda c: str(c["observed_at"]), default=None)
+        evidence = f"{first['check']}: found {first['found']}, expected {first['expected']}" if first else ""
+        out.add(entry["rule"], "item", item.item_id, evidence, time=first["observed_at"] if first else None)
         found[item.item_id] = entry["rule"]
     return found
 
 
 def _pair(
-    plan: Plan,
     manifest: Manifest,
     rows: dict[tuple[str, str, int], dict[str, Any]],
     item_id: str,
@@ -121,7 +127,15 @@ def _pair(
         if row is not None and rule[arm] is None and gone:
             rule[arm] = "pair_partner"
             what = "is missing" if twin is None else f"was excluded by {rule[other]}"
-            out.add("pair_partner", "pair", item_id, f"{other} {what}", arm=arm, repeat=repeat, time=row["started_at"])
+            out.add(
+                "pair_partner",
+                "pair",
+                item_id,
+                f"{other} {what}",
+                arm=arm,
+                repeat=repeat,
+                time=row["started_at"],
+            )
     known = next((r for r in mine.values() if r is not None), None)
     first = None if known is None else known["arm"] if known["position"] == 0 else ARMS[1 - ARMS.index(known["arm"])]
     return {

@@ -20,7 +20,9 @@ def runner_changes(trials: list[dict[str, Any]]) -> dict[tuple[str, str, int], s
     """Trials whose runner wasn't the one that the arm's first trial ran with, and what differs."""
     found: dict[tuple[str, str, int], str] = {}
     for arm in ("candidate", "control"):
-        mine = sorted((t for t in trials if t["arm"] == arm), key=lambda t: (t["started_at"], t["item_id"], t["repeat"]))
+        mine = sorted(
+            (t for t in trials if t["arm"] == arm), key=lambda t: (t["started_at"], t["item_id"], t["repeat"])
+        )
         for trial in mine:
             key = (trial["item_id"], arm, trial["repeat"])
             if trial["install_before"] != trial["install_after"]:
@@ -36,7 +38,7 @@ def ledger_row(
     trial: dict[str, Any],
     item: PlanItem,
     verdicts: dict[str, dict[str, Any]],
-    assumptions: dict[str, int],
+    assumptions: dict[str, int | None],
     stamps: Iterable[str],
     canary_hits: int,
     runner_changed: str | None,
@@ -73,5 +75,16 @@ def ledger_row(
         "canary_hits": canary_hits,
         "stamps": canonical(list(stamps)).decode(),
         "runner_changed": runner_changed,
-        **{name: trial[name] for name in ("temperature", "isolation", "limits", "plan_sha256", "pack_sha256", "slice_id", "study_id")},
+        **{
+            name: trial[name]
+            for name in (
+                "temperature",
+                "isolation",
+                "limits",
+                "plan_sha256",
+                "pack_sha256",
+                "slice_id",
+                "study_id",
+            )
+        },
     }

@@ -33,7 +33,15 @@ def _arm(ev: Evidence, arm: str, rows: pd.DataFrame, kept: pd.DataFrame) -> dict
     per_item = kept.groupby("item_id")["passed"].nunique()
     patches = kept.groupby("item_id")["patch_sha256"].nunique()
     outside = ev.pairs[f"{arm}_rule"].isin(
-        ("missing_stamp", "stamp_unavailable", "foreign_server", "queue_delay", "retries", "quota_state", "route_change")
+        (
+            "missing_stamp",
+            "stamp_unavailable",
+            "foreign_server",
+            "queue_delay",
+            "retries",
+            "quota_state",
+            "route_change",
+        )
     )
     return {
         "name": runner.name,
@@ -59,7 +67,9 @@ def _arm(ev: Evidence, arm: str, rows: pd.DataFrame, kept: pd.DataFrame) -> dict
         "assumption_per_kloc": _share(1000 * violations, lines),
         "extended_per_kloc": _share(1000 * extended, lines),
         "interface_drift": int((rows["interface_drift"] > 0).sum()),
-        "interface_drift_rate": _share(int((rows["interface_drift"] > 0).sum()), len(rows)),
+        "interface_drift_rate": _share(
+            int((rows["interface_drift"] > 0).sum()), int(rows["interface_drift"].notna().sum())
+        ),
         "canary_hits": int(rows["canary_hits"].sum()),
         "flips": int((per_item > 1).sum()),
         "flip_rate": _share(int((per_item > 1).sum()), len(per_item)),
@@ -103,5 +113,3 @@ def exclusion_counts(ev: Evidence) -> dict[str, dict[str, int]]:
 def findings_counts(findings: pd.DataFrame) -> dict[str, int]:
     """Findings by kind."""
     return {str(kind): int(n) for kind, n in sorted(findings["kind"].value_counts().items())}
-
-

@@ -124,8 +124,18 @@ REASONS: dict[str, Reason] = {
             "More candidates were tried against this control on this slice than the protocol's family allows.",
             "Declare the family before the first of them is run.",
         ),
-        _R("too_few_clean_tasks", "Too few items are left after exclusions.", "More items, or fewer exclusions.", False),
-        _R("stratum_too_small", "A stratum of the summary has too few items left.", "More items of that stratum.", False),
+        _R(
+            "too_few_clean_tasks",
+            "Too few items are left after exclusions.",
+            "More items, or fewer exclusions.",
+            False,
+        ),
+        _R(
+            "stratum_too_small",
+            "A stratum of the summary has too few items left.",
+            "More items of that stratum.",
+            False,
+        ),
         _R(
             "no_variance",
             "All items of every stratum have the same difference, so nothing shows how much it would vary.",
@@ -141,7 +151,7 @@ REASONS: dict[str, Reason] = {
         _R(
             "interval_crosses_zero",
             "The interval doesn't exclude zero (or, for noninferiority, the margin).",
-            "More items or repeats, planned beforehand: `weighbridge plan`.",
+            "More items or repeats, planned beforehand.",
             False,
         ),
         _R(
@@ -180,8 +190,18 @@ REASONS: dict[str, Reason] = {
             "Fewer exclusions.",
             False,
         ),
-        _R("exclusion_asymmetry", "Exclusions fell on one arm more than on the other.", "A cause that hits both arms.", False),
-        _R("too_many_exclusions", "More pairs were excluded than the protocol allows.", "A cleaner session.", False),
+        _R(
+            "exclusion_asymmetry",
+            "Exclusions fell on one arm more than on the other.",
+            "A cause that hits both arms.",
+            False,
+        ),
+        _R(
+            "too_many_exclusions",
+            "More pairs were excluded than the protocol allows.",
+            "A cleaner session.",
+            False,
+        ),
     ]
 }
 
@@ -189,8 +209,16 @@ _U = Rule
 RULES: dict[str, Rule] = {
     r.id: r
     for r in [
-        _U("missing_fixture", "item", "Something that the oracle needs is absent: no test, or no reference solution."),
-        _U("leaked_solution", "item", "The reference solution can be read in the statement or in the workspace."),
+        _U(
+            "missing_fixture",
+            "item",
+            "Something that the oracle needs is absent: no test, or no reference solution.",
+        ),
+        _U(
+            "leaked_solution",
+            "item",
+            "The reference solution can be read in the statement or in the workspace.",
+        ),
         _U(
             "oracle_broken",
             "item",
@@ -205,7 +233,11 @@ RULES: dict[str, Rule] = {
         _U("quota_state", "trial", "The quota state was outside the envelope."),
         _U("route_change", "trial", "The route changed during the trial."),
         _U("lost", "trial", "The harness lost the trial, once; a trial lost twice is a fail."),
-        _U("pair_partner", "pair", "The other arm's trial of the same item and repeat was excluded or is missing."),
+        _U(
+            "pair_partner",
+            "pair",
+            "The other arm's trial of the same item and repeat was excluded or is missing.",
+        ),
         _U("too_few_pairs", "item", "Fewer than half of the item's pairs were kept."),
     ]
 }

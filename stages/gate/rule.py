@@ -83,7 +83,7 @@ def judge(items: pd.DataFrame, manifest: Manifest, alpha: Fraction) -> Judged:
     """Apply rules 2 to 7 to items as `items_of` gives them, at the alpha that is spent."""
     protocol = manifest.protocol
     reasons: set[str] = set()
-    kept = {name: 0 for name in summary_sizes(protocol, manifest.strata)}
+    kept = dict.fromkeys(summary_sizes(protocol, manifest.strata), 0)
     labels: dict[str, Fraction] = {}
     for label, rows in items.groupby("stratum", sort=True):
         into = merged(protocol, str(label))

@@ -13,6 +13,7 @@ from stages.gate.reasons import PUBLISHED, ordered
 from stages.gate.rule import Judged, items_of, judge
 from stages.stats import sig6
 
+
 def kept_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs that count, outcomes as integers."""
     return pairs[pairs["kept"]].astype({"candidate": "int64", "control": "int64"})
@@ -36,7 +37,9 @@ def _filled(pairs: pd.DataFrame, candidate: Any, control: Any) -> pd.DataFrame:
     return made
 
 
-def sensitivity(pairs: pd.DataFrame, plan: Plan, manifest: Manifest, alpha: Fraction, base: Judged) -> tuple[dict[str, Any], set[str]]:
+def sensitivity(
+    pairs: pd.DataFrame, plan: Plan, manifest: Manifest, alpha: Fraction, base: Judged
+) -> tuple[dict[str, Any], set[str]]:
     """(sensitivity block, reasons of rule 8 that it gives).
 
     Every row reruns the whole rule. Required: as observed, and excluded counted as fail, both publish what the
@@ -64,7 +67,8 @@ def sensitivity(pairs: pd.DataFrame, plan: Plan, manifest: Manifest, alpha: Frac
         if not base.reasons and not agrees and name in ("as_observed", "excluded_fail"):
             reasons.add({"as_observed": "observed_disagrees", "excluded_fail": "excluded_as_fail_disagrees"}[name])
     block["by_order"] = {
-        f"{arm}_first": _row(judge(items_of(kept[kept["first"] == arm], 1), manifest, alpha)) for arm in ("candidate", "control")
+        f"{arm}_first": _row(judge(items_of(kept[kept["first"] == arm], 1), manifest, alpha))
+        for arm in ("candidate", "control")
     }
     block["hierarchical"] = None
     block["hierarchical_why"] = "resampling of repeats inside items is not computed by this version"

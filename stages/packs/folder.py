@@ -31,7 +31,9 @@ def read_folder(root: Path, where: str) -> list[Entry]:
             try:
                 relative.encode("utf-8")
             except UnicodeEncodeError:
-                raise InputError(where, f"a file name that isn't UTF-8: {relative!a}", "UTF-8 names", "rename it") from None
+                raise InputError(
+                    where, f"a file name that isn't UTF-8: {relative!a}", "UTF-8 names", "rename it"
+                ) from None
             status = path.lstat()
             total += status.st_size
             if status.st_size > limits.MAX_FILE_BYTES or total > limits.MAX_ITEM_BYTES:
@@ -46,7 +48,9 @@ def read_folder(root: Path, where: str) -> list[Entry]:
                 try:
                     content = path.read_bytes()
                 except OSError as error:
-                    raise InputError(f"{where}/{relative}", f"can't be read ({error.strerror})", "a readable file") from None
+                    raise InputError(
+                        f"{where}/{relative}", f"can't be read ({error.strerror})", "a readable file"
+                    ) from None
                 found.append(Entry(relative, EXECUTABLE if status.st_mode & 0o100 else FILE, content))
             else:
                 raise InputError(f"{where}/{relative}", "a special file", "files and links only", "delete it")

@@ -1,4 +1,4 @@
-"""A workspace from a git tag that is pinned to a commit and a tree. Nothing of the repository's history goes further."""
+"""A workspace from a git tag that is pinned to a commit and a tree. The repository's history goes no further."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ def read_tag(source: Source, base: Path, where: str) -> list[Entry]:
     Raises InputError when the repository can't be read, the name is no tag (`floating_source`), the tag has moved,
     or the tree holds what can't be frozen (submodules).
     """
-    assert source.git and source.tag and source.commit and source.tree
-    url = source.git
+    url, tag = source.git or "", source.tag or ""
     if url.startswith("-") or "::" in url:
         raise InputError(where, f"a git source {url!r}", "a path, a bundle, or an https, ssh or git address")
     if not re.match(r"[a-z]+://|[^/]+@[^/]+:", url):
         url = str((base / url).resolve())
-    if source.tag.startswith("-") or not re.fullmatch(r"[\w./+@-]+", source.tag) or ".." in source.tag:
+    if tag.startswith("-") or not re.fullmatch(r"[\w./+@-]+", tag) or ".." in tag:
         raise InputError(where, f"a tag name {source.tag!r}", "the name of a tag")
     with tempfile.TemporaryDirectory(prefix="wb-git-") as folder:
         repo = git.Repo.init(folder, bare=True)
@@ -49,13 +48,18 @@ def read_tag(source: Source, base: Path, where: str) -> list[Entry]:
                 "a tag that moved is another task: pin it anew under a new rev",
             )
         if commit.tree.hexsha != source.tree:
-            raise InputError(where, f"tree {commit.tree.hexsha}", f"the pinned {source.tree}", "pin the tree of that commit")
+            raise InputError(
+                where,
+                f"tree {commit.tree.hexsha}",
+                f"the pinned {source.tree}",
+                "pin the tree of that commit",
+            )
         return _entries(commit, where)
 
 
 def _fetch(repo: git.Repo, url: str, source: Source, where: str) -> git.Commit:
     try:
-        listed = repo.git.ls_remote("--", url).splitlines()
+        listed = str(repo.git.ls_remote("--", url)).splitlines()
     except git.GitCommandError as error:
         reason = str(error.stderr).strip().removeprefix("stderr:").strip(" \n'")
         raise InputError(where, f"the repository {source.git} can't be read ({reason})", "a git repository") from None
@@ -63,7 +67,10 @@ def _fetch(repo: git.Repo, url: str, source: Source, where: str) -> git.Commit:
     if f"refs/tags/{source.tag}" not in names:
         if source.tag == "HEAD" or f"refs/heads/{source.tag}" in names or source.tag in names:
             raise InputError(
-                where, f"{source.tag} is a branch, not a tag (floating_source)", "a tag", "tag the commit and pin it"
+                where,
+                f"{source.tag} is a branch, not a tag (floating_source)",
+                "a tag",
+                "tag the commit and pin it",
             )
         raise InputError(where, f"no tag {source.tag} in {source.git}", "a tag of that repository")
     try:

@@ -12,9 +12,42 @@ from stages.contract.trees import LINK, Entry
 from stages.contract.types import check_path
 
 _REFUSED = (
-    *("__pycache__", "*.pyc", "*.pyo", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox"),
-    *(".venv", "node_modules", "*.egg-info", ".coverage", ".ipynb_checkpoints", ".git", ".hg", ".svn", ".dvc"),
-    *(".idea", ".vscode", ".DS_Store", "Thumbs.db", "desktop.ini", "*~", "*.swp", "*.swo", ".#*", "#*#", "*.orig", "*.rej"),
+    *(
+        "__pycache__",
+        "*.pyc",
+        "*.pyo",
+        ".pytest_cache",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".hypothesis",
+        ".tox",
+        ".nox",
+    ),
+    *(
+        ".venv",
+        "node_modules",
+        "*.egg-info",
+        ".coverage",
+        ".ipynb_checkpoints",
+        ".git",
+        ".hg",
+        ".svn",
+        ".dvc",
+    ),
+    *(
+        ".idea",
+        ".vscode",
+        ".DS_Store",
+        "Thumbs.db",
+        "desktop.ini",
+        "*~",
+        "*.swp",
+        "*.swo",
+        ".#*",
+        "#*#",
+        "*.orig",
+        "*.rej",
+    ),
 )
 
 
@@ -42,19 +75,26 @@ def check_tree(where: str, entries: Iterable[Entry], *, caches: bool = True) -> 
         pattern = refused_name(entry.path) if caches else None
         if pattern:
             raise InputError(
-                f"{where}/{entry.path}", f"a cache, editor or version-control file ({pattern})", "authored files only", "delete it"
+                f"{where}/{entry.path}",
+                f"a cache, editor or version-control file ({pattern})",
+                "authored files only",
+                "delete it",
             )
         folded = entry.path.casefold()
         if folded in seen:
             raise InputError(
-                f"{where}/{entry.path}", f"differs from {seen[folded]} by case only", "names that every file system can hold"
+                f"{where}/{entry.path}",
+                f"differs from {seen[folded]} by case only",
+                "names that every file system can hold",
             )
         seen[folded] = entry.path
         if entry.mode == LINK:
             _check_link(where, entry)
         if len(entry.content) > limits.MAX_FILE_BYTES:
             raise InputError(
-                f"{where}/{entry.path}", f"{len(entry.content):,} bytes", f"at most {limits.MAX_FILE_BYTES:,} a file"
+                f"{where}/{entry.path}",
+                f"{len(entry.content):,} bytes",
+                f"at most {limits.MAX_FILE_BYTES:,} a file",
             )
         total, count = total + len(entry.content), count + 1
     if count > limits.MAX_FILES_PER_ITEM or total > limits.MAX_ITEM_BYTES:
@@ -73,4 +113,9 @@ def _check_link(where: str, entry: Entry) -> None:
         if depth < 0:
             break
     if target.startswith("/") or depth < 0:
-        raise InputError(f"{where}/{entry.path}", f"a link to {target}", "a link that stays inside the folder", "replace it")
+        raise InputError(
+            f"{where}/{entry.path}",
+            f"a link to {target}",
+            "a link that stays inside the folder",
+            "replace it",
+        )

@@ -42,7 +42,10 @@ def build_plan(pack: FrozenPack, params: Params) -> Frozen:
     for item in pack.items:
         if not item.task.oracle.hidden and params.study.mode != "tutorial":
             raise InputError(
-                f"tasks/{item.task.id}/task.yaml: oracle.hidden", "false", "true", "an open oracle is for study.mode: tutorial"
+                f"tasks/{item.task.id}/task.yaml: oracle.hidden",
+                "false",
+                "true",
+                "an open oracle is for study.mode: tutorial",
             )
     protocol = params.protocol
     planned = [item.planned(protocol.time_budget_s) for item in pack.items]
@@ -82,7 +85,7 @@ def draw_schedule(plan: Plan) -> list[Block]:
         return sha256(f"{seed}/{what}/{item_id}/{repeat}".encode())
 
     pairs = [(i.item_id, r) for i in plan.items for r in range(plan.trial_budget)]
-    pairs.sort(key=lambda pair: (lot(*pair, "order"), pair))
+    pairs.sort(key=lambda pair: (lot(pair[0], pair[1], "order"), pair))
     return [
         Block(item_id=i, repeat=r, first="candidate" if int(lot(i, r, "first")[-1], 16) % 2 else "control")
         for i, r in pairs

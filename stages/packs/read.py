@@ -82,10 +82,13 @@ def read_pack(root: Path) -> FrozenPack:
     folder = root / "tasks"
     if not folder.is_dir():
         raise MissingInput(folder, "isn't there", "a folder with one folder per task")
-    items, seen = [], {}
+    items: list[FrozenItem] = []
+    seen: dict[str, str] = {}
     for child in sorted(folder.iterdir()):
         if refused_name(child.name) or not child.is_dir() or child.is_symlink():
-            raise InputError(child, "is no task folder", "one folder per task, nothing else", "delete it or move it out")
+            raise InputError(
+                child, "is no task folder", "one folder per task, nothing else", "delete it or move it out"
+            )
         item = read_task(child)
         folded = item.task.id.casefold()
         if folded in seen:
@@ -113,7 +116,10 @@ def read_task(folder: Path) -> FrozenItem:
         raise InputError(folder / task.statement, "is empty", "a statement that a person could work from")
     if task.prompt_sha256 not in (None, sha256(statement)):
         raise InputError(
-            f"{where}: prompt_sha256", f"pins {task.prompt_sha256}", f"{sha256(statement)}, the statement's", "pin it anew"
+            f"{where}: prompt_sha256",
+            f"pins {task.prompt_sha256}",
+            f"{sha256(statement)}, the statement's",
+            "pin it anew",
         )
     source = task.source
     if source.git:

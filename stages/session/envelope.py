@@ -36,7 +36,9 @@ def _first(stamp: Stamp, envelope: Envelope) -> tuple[str, str] | None:
     for name in OBSERVED:
         if getattr(stamp, name) is None:
             return "stamp_unavailable", f"{name} unavailable: {getattr(stamp, f'{name}_why')}"
-    assert stamp.server_id is not None and stamp.queue_ms is not None and stamp.retries is not None
+    assert stamp.server_id is not None
+    assert stamp.queue_ms is not None
+    assert stamp.retries is not None
     if not _allowed(stamp.server_id, envelope.servers):
         return "foreign_server", f"server_id {stamp.server_id}, allowed {', '.join(envelope.servers)}"
     if stamp.queue_ms > envelope.max_queue_ms:

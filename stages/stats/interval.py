@@ -69,15 +69,11 @@ def moments(design: Design) -> Moments:
     for w, s in design.weighted:
         spread = s.variance
         if spread is None:
-            return Moments(
-                delta, None, None, None, f"stratum {s.name} has a single unit: its variance is unknown"
-            )
+            return Moments(delta, None, None, None, f"stratum {s.name} has a single unit: its variance is unknown")
         parts.append((w * w * spread / s.n, s.n))
     variance = sum((v for v, _ in parts), Fraction(0))
     if variance == 0:
-        return Moments(
-            delta, variance, variance, None, "within every stratum all units have the same difference"
-        )
+        return Moments(delta, variance, variance, None, "within every stratum all units have the same difference")
     plain = sum((v * (n - 1) / n for v, n in parts), Fraction(0))
     df = variance**2 / sum((v * v / (n - 1) for v, n in parts), Fraction(0))
     return Moments(delta, variance, plain, df, None)

@@ -10,9 +10,7 @@ from stages.stats.units import Design
 CHUNK = 2**22  # most counts held at once
 
 
-def multinomial_bootstrap(
-    design: Design, replicates: int, rng: np.random.Generator
-) -> npt.NDArray[np.float64]:
+def multinomial_bootstrap(design: Design, replicates: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     """Summaries of `replicates` resamples, shape (replicates,).
 
     Drawing `n` units with replacement is drawing how often each distinct value comes: multinomial counts,

@@ -61,9 +61,7 @@ def _spread(part: Steps) -> float:
     return sum(c * (a - middle) ** 2 for a, c in zip(part.atoms, part.counts, strict=True)) / n
 
 
-def _factor(
-    part: Steps, where: npt.NDArray[np.int64], length: int
-) -> tuple[ComplexArray | FloatArray, Fraction]:
+def _factor(part: Steps, where: npt.NDArray[np.int64], length: int) -> tuple[ComplexArray | FloatArray, Fraction]:
     """E exp(-i theta (sum - middle)) at frequencies theta = 2 pi where / length, and that middle."""
     if where.size * len(part.atoms) > DIRECT:
         middle = round(part.centre)

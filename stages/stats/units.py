@@ -94,9 +94,7 @@ class Design:
         return Design(tuple(s.shifted(by) for s in self.strata), self.weights)
 
 
-def stratum(
-    name: str, differences: Iterable[Fraction | int], clusters: Iterable[Hashable] | None = None
-) -> Stratum:
+def stratum(name: str, differences: Iterable[Fraction | int], clusters: Iterable[Hashable] | None = None) -> Stratum:
     """A stratum from one rational difference per item, with the cluster of each item if there are clusters.
 
     Raises ValueError for no items, or lists of unequal length.
@@ -128,9 +126,7 @@ def stratum_from_arrays(
     """
     g, k = np.asarray(gains, dtype=np.int64), np.asarray(pairs, dtype=np.int64)
     if g.ndim != 1 or g.shape != k.shape or not g.size or int(k.min()) < 1:
-        raise ValueError(
-            f"stratum {name!r}: needs equal one-dimensional arrays and at least one pair per item"
-        )
+        raise ValueError(f"stratum {name!r}: needs equal one-dimensional arrays and at least one pair per item")
     if clusters is not None:
         return stratum(name, (Fraction(a, b) for a, b in zip(g.tolist(), k.tolist(), strict=True)), clusters)
     width, least = int(k.max()) + 1, int(g.min())

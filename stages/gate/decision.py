@@ -43,10 +43,7 @@ def decide(ev: Evidence) -> dict[str, Any]:
     block, disagreements = sensitivity(ev.pairs, plan, manifest, alpha, base)
     excluded, weigh = _exclusions(ev, protocol)
     numbers = base.reasons | disagreements | excluded
-    if counted["missing"] == 0 and not numbers:
-        would = True
-    else:
-        would = False
+    would = counted["missing"] == 0 and not numbers
     found = ordered(numbers | set(details))
     rates = win_rate(items)
     summary = _summary(ev, base, alpha, len(items))
@@ -79,7 +76,9 @@ def decide(ev: Evidence) -> dict[str, Any]:
         "candidate": {"name": plan.arms.candidate.name, "version": plan.arms.candidate.version},
         "control": {"name": plan.arms.control.name, "version": plan.arms.control.version},
         "counts": counted,
-        "placebo_bound": sig6(placebo_bound(counted["placebos_run"], min(counted["placebos_passed"], counted["placebos_run"]))),
+        "placebo_bound": sig6(
+            placebo_bound(counted["placebos_run"], min(counted["placebos_passed"], counted["placebos_run"]))
+        ),
         "dropped": sorted(set(ev.pairs["item_id"]) - set(items["item_id"])),
         "summary": summary,
         "strata": strata,
@@ -103,7 +102,9 @@ def decide(ev: Evidence) -> dict[str, Any]:
 def departures(protocol: Protocol) -> list[str]:
     """What the protocol sets otherwise than the default, as `key value`."""
     default, own = plain(Protocol()), plain(protocol)
-    found = [f"{key} {own[key]}" for key in sorted(own) if own[key] != default[key] and key not in ("campaign", "envelope")]
+    found = [
+        f"{key} {own[key]}" for key in sorted(own) if own[key] != default[key] and key not in ("campaign", "envelope")
+    ]
     envelope = {k: v for k, v in own["envelope"].items() if v != default["envelope"][k]}
     return found + [f"envelope.{key} {value}" for key, value in sorted(envelope.items())]
 
@@ -112,7 +113,8 @@ def headline(decision: dict[str, Any]) -> str:
     """One string, never a bare number: slice, difference with interval, signs of strata, what was left out."""
     s, c, arms = decision["summary"], decision["counts"], decision["arms"]
     signs = ", ".join(
-        f"{name} {'case series' if row['delta'] is None else format(row['delta'], '+.3f')}" for name, row in decision["strata"].items()
+        f"{name} {'case series' if row['delta'] is None else format(row['delta'], '+.3f')}"
+        for name, row in decision["strata"].items()
     )
     text = (
         f"slice {short(decision['slice_id'])} of {decision['pack_id']} {decision['pack_revision']}: "
@@ -170,7 +172,9 @@ def _summary(ev: Evidence, base: Judged, alpha: Fraction, items: int) -> dict[st
     known = moments is not None and bool(moments.variance) and moments.df is not None
     mde = None
     if known:
-        assert moments is not None and moments.variance is not None and moments.df is not None
+        assert moments is not None
+        assert moments.variance is not None
+        assert moments.df is not None
         mde = mde80_observed(moments.variance, moments.df, max(items, 1), ev.plan.trial_budget, alpha)
     return {
         "delta": None if base.delta is None else sig6(base.delta),
@@ -211,7 +215,11 @@ def _strata(ev: Evidence, items: pd.DataFrame, alpha: Fraction) -> dict[str, Any
             "merged_into": into if into != label else None,
         }
         if not series:
-            alone = build_design(rows.assign(stratum=label), manifest.model_copy(update={"protocol": protocol.model_copy(update={"merges": {}})}), label)
+            alone = build_design(
+                rows.assign(stratum=label),
+                manifest.model_copy(update={"protocol": protocol.model_copy(update={"merges": {}})}),
+                label,
+            )
             assert alone is not None
             interval = bootstrap_interval(alone, alpha)
             entry["delta"] = sig6(interval.delta)
@@ -220,28 +228,39 @@ def _strata(ev: Evidence, items: pd.DataFrame, alpha: Fraction) -> dict[str, Any
             if interval.lo is None:
                 entry["interval_why"] = interval.why
         else:
-            entry["series"] = [
-                {"item_id": r.item_id, "gains": int(r.gains), "pairs": int(r.pairs)} for r in rows.itertuples()
-            ]
+            picked = zip(rows["item_id"], rows["gains"].tolist(), rows["pairs"].tolist(), strict=True)
+            entry["series"] = [{"item_id": i, "gains": g, "pairs": p} for i, g, p in picked]
         result[label] = entry
     return result
 
 
-def _figures(reason: str, ev: Evidence, base: Judged, summary: dict[str, Any], weigh: dict[str, Any], block: dict[str, Any]) -> str:
+def _figures(
+    reason: str,
+    ev: Evidence,
+    base: Judged,
+    summary: dict[str, Any],
+    weigh: dict[str, Any],
+    block: dict[str, Any],
+) -> str:
     """The figures behind a reason that comes from numbers."""
     protocol = ev.manifest.protocol
     s = summary
-    interval = f"Δ {s['delta']:+.4f}" + (f" [{s['lo']:+.4f}, {s['hi']:+.4f}]" if s["lo"] is not None else "") if s["delta"] is not None else "no Δ"
+    interval = (
+        f"Δ {s['delta']:+.4f}" + (f" [{s['lo']:+.4f}, {s['hi']:+.4f}]" if s["lo"] is not None else "")
+        if s["delta"] is not None
+        else "no Δ"
+    )
     share = weigh["share"]
     texts = {
         "too_few_clean_tasks": f"{sum(base.items.values())} items kept in the summary, at least {protocol.min_kept_items}",
-        "stratum_too_small": f"{base.items}, at least {protocol.min_stratum_items} each",
+        "stratum_too_small": f"{', '.join(f'{k} {v}' for k, v in sorted(base.items.items()))}; at least {protocol.min_stratum_items} each",
         "no_variance": str(s["interval_why"]),
         "below_minimum_detectable_effect": f"{interval}, registered minimum {rational_text(protocol.min_detectable_effect)}",
         "interval_crosses_zero": interval + (f", margin {rational_text(protocol.margin)}" if protocol.margin else ""),
         "bracket_undecided": f"{interval}, bracket {s['bracket_width']}",
         "sign_flip_not_significant": f"p {s['p_sign_flip']}, alpha spent {s['alpha_spent']}",
-        "strata_disagree": f"{interval}, strata " + ", ".join(f"{k} {float(v):+.4f}" for k, v in sorted(base.labels.items())),
+        "strata_disagree": f"{interval}, strata "
+        + ", ".join(f"{k} {float(v):+.4f}" for k, v in sorted(base.labels.items())),
         "weights_decide": f"equal {s['delta_equal']}, proportional {s['delta_proportional']}",
         "observed_disagrees": f"as observed: {block['as_observed']['reason']}, Δ {block['as_observed']['delta']}",
         "excluded_as_fail_disagrees": f"excluded as fail: {block['excluded_fail']['reason']}, Δ {block['excluded_fail']['delta']}",

@@ -1,0 +1,122 @@
+"""A campaign from its first question to its last trial: may it start, is it on record, what is left of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stages.arms.campaign import Judge, Progress, pending, refuse_spending, run_campaign
+from stages.arms.journal import Journal
+from stages.arms.record import make_record
+from stages.arms.trial import Setting, check_runner
+from stages.contract import layout
+from stages.contract.errors import InputError
+from stages.contract.plan import Manifest, Plan
+from stages.contract.protocol import RunParams
+from stages.contract.study import entries, read_frozen
+from stages.sandbox import Isolation, find
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What a campaign is conducted with. `admitted` is preflight's word on each item, `events` those that stand."""
+
+    root: Path
+    plan: Plan
+    manifest: Manifest
+    how: RunParams
+    admitted: dict[str, Any]
+    events: list[str]
+    journal: Journal
+    say: Callable[[str], None]
+
+
+def conduct(
+    go: Campaign,
+    judge: Callable[[Isolation], Judge],
+    progress: Callable[[str, Callable[[str], None]], AbstractContextManager[Progress]],
+) -> None:
+    """Run what is left of the campaign. Raises SpendRefused, or InputError where it may not start."""
+    plan_sha = go.plan.sha256()
+    known = {c["plan"]: c for c in go.journal.campaigns()}
+    if known.get(plan_sha, {}).get("stopped"):
+        go.say(f"this campaign was stopped ({known[plan_sha]['stopped']}): no further trial starts")
+        return
+    skip = {item for item, entry in go.admitted.items() if not entry["admitted"]}
+    todo = pending(go.plan, go.journal.finished(plan_sha), skip)
+    if plan_sha in known and not todo:
+        return
+    isolation = _isolation(go)
+    refuse_spending(go.plan, todo, {i.item_id: i.time_budget_s for i in go.plan.items})
+    early = sorted(item for item, entry in go.admitted.items() if entry.get("placebo_passed"))
+    versions: dict[str, str | None] = {}
+    if not early:
+        versions["candidate"] = check_runner(go.root, go.plan.arms.candidate, "candidate", isolation, go.say)
+        versions["control"] = check_runner(go.root, go.plan.arms.control, "control", isolation, go.say)
+    if plan_sha not in known:
+        _open(go, plan_sha, isolation)
+    if early:
+        go.journal.stop(plan_sha, f"placebo_passed: {early[0]} passes on the untouched workspace")
+        return
+    setting = _setting(go, plan_sha, isolation, versions)
+    workers = (os.cpu_count() or 1) if go.how.workers == "auto" else go.how.workers
+    with progress("trials", go.say) as tick:
+        stopped = run_campaign(setting, go.journal, workers, skip, judge(isolation), tick)
+    if stopped:
+        go.say(f"stopped: {stopped}; nothing more is spent on this campaign")
+
+
+def recorded(journal: Journal, plan_sha: str) -> dict[str, Any]:
+    """The campaign's record as it was written before its first trial, and why it stopped, if it did."""
+    row = next(c for c in journal.campaigns() if c["plan"] == plan_sha)
+    return {**row["record"], "stopped": row["stopped"]}
+
+
+def _isolation(go: Campaign) -> Isolation:
+    isolation = find(go.plan.isolation)
+    if isolation.tier == "none":
+        if not go.how.allow_no_isolation:
+            raise InputError(
+                "params.yaml: run.allow_no_isolation",
+                f"false, and there is no isolation here ({isolation.why})",
+                "a machine that allows user namespaces",
+                "or set it to true: the study then runs, and its decision is withheld as not_isolated",
+            )
+        go.say(f"no isolation here ({isolation.why}): agents can read this machine, and the decision will be withheld")
+    return isolation
+
+
+def _open(go: Campaign, plan_sha: str, isolation: Isolation) -> None:
+    record = make_record(go.root, go.plan, go.manifest, go.journal, isolation, go.events)
+    go.journal.open_campaign(
+        {
+            "plan": plan_sha,
+            "pack_id": go.plan.pack_id,
+            "pack_revision": go.plan.pack_revision,
+            "campaign": go.plan.campaign,
+            "slice": go.manifest.slice_id,
+            "control": go.plan.arms.control.name,
+            "candidate": go.plan.arms.candidate.name,
+            "started_at": record["started_at"],
+            "record": record,
+        }
+    )
+
+
+def _setting(go: Campaign, plan_sha: str, isolation: Isolation, versions: dict[str, str | None]) -> Setting:
+    files = entries(read_frozen(go.root, go.plan, layout.TREES))
+    return Setting(
+        root=go.root,
+        plan=go.plan,
+        manifest=go.manifest,
+        isolation=isolation,
+        trees={i.item_id: files[(i.item_id, "workspace")] for i in go.plan.items},
+        statements={i.item_id: files[(i.item_id, "statement")][0].content for i in go.plan.items},
+        versions=versions,
+        plan_sha256=plan_sha,
+        manifest_sha256=go.manifest.sha256(),
+    )

@@ -1,0 +1,7 @@
+"""Rust: imports and environment reads of its sources."""
+
+from __future__ import annotations
+
+from stages.assumptions.language import Unexamined
+
+LANGUAGE = Unexamined("Rust", (".rs",))

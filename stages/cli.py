@@ -1,0 +1,252 @@
+"""The command line: parses and calls, nothing else. Heavy rooms are imported where they are used."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from stages import __version__
+from stages.contract.errors import UsageError, WeighbridgeError, one_line
+
+app = typer.Typer(
+    name="weighbridge",
+    help="Decides whether a paired comparison of two coding agents on a frozen task pack may be published.",
+    epilog="The whole study: `dvc repro`. One stage alone: `weighbridge freeze`.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+task = typer.Typer(no_args_is_help=True, help="Author tasks: check them, tag their revisions.")
+app.add_typer(task, name="task")
+
+Study = Annotated[Path, typer.Option("--study", "-C", help="The study's folder.", show_default="the current one")]
+Here = Path(".")
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def say(text: str) -> None:
+    """A line for people, on standard error, so that `--json` output stays clean."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _print(value: Any) -> None:
+    print(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False))
+
+
+@app.command(epilog="Example: weighbridge freeze")
+def freeze(study: Study = Here) -> None:
+    """Fix and digest pack, protocol and arms, before any arm starts."""
+    from stages.freeze import freeze as stage
+
+    manifest = stage(study)
+    say(f"frozen: slice {manifest.slice_id[:16]}, {sum(manifest.strata.values())} items, MDE80 {manifest.mde80}")
+
+
+@app.command(epilog="Example: weighbridge preflight")
+def preflight(study: Study = Here) -> None:
+    """Show on the frozen bytes that every item is sound, before any arm."""
+    from stages.preflight import preflight as stage
+
+    refused = stage(study, say)
+    say(
+        f"preflight: {len(refused)} items refused"
+        + "".join(f"; {item}: {rule}" for item, rule in sorted(refused.items()))
+    )
+
+
+@app.command(epilog="Example: WEIGHBRIDGE_SPEND=yes weighbridge run")
+def run(study: Study = Here) -> None:
+    """Run what is left of both arms' trials, interleaved. Finished trials are never run again."""
+    from stages.run import run as stage
+
+    stage(study, say)
+
+
+@app.command(epilog="Example: weighbridge score")
+def score(study: Study = Here) -> None:
+    """Judge every patch by the hidden oracle and write the ledger of what it assumed."""
+    from stages.score import score as stage
+
+    stage(study, say)
+
+
+@app.command(epilog="Example: weighbridge exclude")
+def exclude(study: Study = Here) -> None:
+    """Apply the registered exclusion rules and pair what is left."""
+    from stages.exclude import exclude as stage
+
+    stage(study)
+
+
+@app.command(epilog="Example: weighbridge report")
+def report(study: Study = Here) -> None:
+    """Decide, and write the report and the bill of materials."""
+    from stages.report import report as stage
+
+    decision = stage(study)
+    say(f"{decision['decision']}: {decision['reason']}")
+
+
+@app.command("self-check", epilog="Example: weighbridge self-check")
+def self_check(isolation: Annotated[str, typer.Option(help="auto, namespaces or none")] = "auto") -> None:
+    """Show that a placebo fails, a right solution passes, and a bad exclusion is refused."""
+    from stages.preflight import self_check as check
+    from stages.sandbox import find
+
+    if isolation not in ("auto", "namespaces", "none"):
+        raise UsageError("--isolation", isolation, "auto, namespaces or none")
+    for line in check(find(isolation)):  # type: ignore[arg-type]
+        print(line)
+    print("self-check ok")
+
+
+@app.command(epilog="Example: weighbridge explain placebo_passed")
+def explain(
+    name: Annotated[str, typer.Argument(help="A reason or a rule; without it all are listed.", metavar="[ID]")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Say what a reason or a rule means and what would have to change."""
+    from stages.gate.explain import entries, lookup
+
+    if not name:
+        found = entries()
+        if as_json:
+            return _print(found)
+        for entry in found:
+            print(f"{entry['id']:34} {entry['kind']:18} {entry['says']}")
+        return None
+    entry = lookup(name)
+    if as_json:
+        return _print(entry)
+    print(
+        f"{entry['id']} ({entry['kind']})\n{entry['says']}"
+        + (f"\nTo change it: {entry['change']}" if entry["change"] else "")
+    )
+
+
+@app.command(epilog="Example: weighbridge schema task")
+def schema(
+    name: Annotated[str, typer.Argument(help="task, pack, params, protocol, arms, stamp, plan, manifest, decision")],
+) -> None:
+    """Print the JSON Schema of a file or object of the contract."""
+    from stages.contract.schemas import json_schema
+
+    _print(json_schema(name))
+
+
+@app.command(epilog="Example: weighbridge show repair-ring-centroid candidate 0 --json")
+def show(
+    item: Annotated[str, typer.Argument(help="Item id.")],
+    arm: Annotated[str, typer.Argument(help="candidate or control")],
+    repeat: Annotated[int, typer.Argument(help="Repeat, from 0.")],
+    study: Study = Here,
+    as_json: AsJson = False,
+) -> None:
+    """Show one trial: revision, digests, verdict, what it assumed, its patch."""
+    from stages.evidence.show import show_trial
+
+    found, patch = show_trial(study, item, arm, repeat)
+    if as_json:
+        return _print(found)
+    for key, value in found.items():
+        print(f"{key:22} {one_line(value)}")
+    print(patch, end="")
+
+
+@app.command(epilog="Example: weighbridge trial repair-ring-centroid candidate 0 --shell")
+def trial(
+    item: Annotated[str, typer.Argument(help="Item id.")],
+    arm: Annotated[str, typer.Argument(help="candidate or control")],
+    repeat: Annotated[int, typer.Argument(help="Repeat, from 0.")] = 0,
+    shell: Annotated[
+        bool, typer.Option("--shell", help="A shell in the trial's workspace instead of the agent.")
+    ] = False,
+    study: Study = Here,
+) -> None:
+    """Enter one trial again for debugging. Nothing is written to the journal."""
+    from stages.evidence.debug import debug_trial
+
+    raise SystemExit(debug_trial(study, item, arm, repeat, shell_only=shell, say=say))
+
+
+@app.command(epilog="Example: weighbridge doctor")
+def doctor(as_json: AsJson = False) -> None:
+    """Say which isolation this machine gives, which limits hold, and what would give better ones."""
+    from stages.evidence.doctor import examine_machine
+
+    found = examine_machine()
+    if as_json:
+        return _print(found)
+    for key, value in found.items():
+        print(f"{key:22} {one_line(value)}")
+
+
+@task.command("tag", epilog="Example: weighbridge task tag repair-ring-centroid")
+def task_tag(
+    item: Annotated[list[str] | None, typer.Argument(help="Item ids; without any, every task of the pack.")] = None,
+    study: Study = Here,
+) -> None:
+    """Write a git tag `tasks/<item_id>/<rev>` for the committed state of tasks."""
+    from stages.contract.study import read_params
+    from stages.packs.tags import tag_tasks
+
+    for line in tag_tasks(study, study / read_params(study).pack.path, item or []):
+        print(line)
+
+
+def _version(value: bool) -> None:
+    if value:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; user errors are one line and exit 2 (or 1 for a check that said no)."""
+    raise SystemExit(_guarded(lambda: app(standalone_mode=False)))
+
+
+def _guarded(call: Callable[[], object]) -> int:
+    import click
+
+    try:
+        code = call()
+        return code if isinstance(code, int) else 0
+    except WeighbridgeError as error:
+        hint = "; DVC took this stage's outputs away before it ran: `dvc checkout` or `git checkout` brings them back"
+        say(f"weighbridge: {error}{hint if os.environ.get('DVC_STAGE') else ''}")
+        return error.exit_code
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, click.Abort):
+        say("weighbridge: interrupted; finished trials are kept")
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 141
+    except Exception as error:
+        if os.environ.get("WEIGHBRIDGE_DEBUG"):
+            raise
+        say(
+            f"weighbridge: internal error, {type(error).__name__}: {one_line(error)}; this is our bug: please report it with"
+        )
+        say("  the command, `weighbridge --version`, and what it prints with WEIGHBRIDGE_DEBUG=1 in the environment")
+        return 70

@@ -1,0 +1,1 @@
+"""Looking at a study's evidence, and replaying its stages on it."""

@@ -1,0 +1,69 @@
+"""A trial entered again by hand, outside the journal: nothing of it counts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import cast
+
+from stages.arms import Setting, journal_folder, prepare, run_trial
+from stages.arms.trial import ArmName
+from stages.contract import layout
+from stages.contract.errors import UsageError
+from stages.contract.study import entries, read_admitted, read_frozen, read_manifest, read_params, read_plan
+from stages.sandbox import find, remove_tree
+
+
+def debug_trial(
+    root: Path, item_id: str, arm: str, repeat: int, *, shell_only: bool, say: Callable[[str], None]
+) -> int:
+    """Run a trial (or open a shell in its workspace) and print what it did, with its verdict. Returns an exit code."""
+    plan, manifest = read_plan(root), read_manifest(root)
+    items = {i.item_id: i for i in plan.items}
+    if item_id not in items or arm not in ("candidate", "control") or not 0 <= repeat < plan.trial_budget:
+        raise UsageError(
+            f"{item_id} {arm} {repeat}",
+            "no such trial in the plan",
+            f"an item of the pack, candidate or control, a repeat from 0 to {plan.trial_budget - 1}",
+        )
+    files = entries(read_frozen(root, plan, layout.TREES))
+    setting = Setting(
+        root=root,
+        plan=plan,
+        manifest=manifest,
+        isolation=find(plan.isolation),
+        trees={item_id: files[(item_id, "workspace")]},
+        statements={item_id: files[(item_id, "statement")][0].content},
+        versions={},
+        plan_sha256=plan.sha256(),
+        manifest_sha256=manifest.sha256(),
+    )
+    name = cast(ArmName, arm)
+    if shell_only:
+        place = prepare(setting, items[item_id], name, repeat)
+        try:
+            say(f"a shell in the trial's workspace, without isolation; the agent would be called as {place.argv}")
+            env = {**os.environ, **place.env, "PS1": f"({item_id}) "}
+            return subprocess.call([os.environ.get("SHELL", "/bin/sh")], cwd=place.workspace, env=env)
+        finally:
+            remove_tree(place.base)
+    done = run_trial(setting, name, item_id, repeat, 0, 0, 0)
+    for stream in ("stdout", "stderr"):
+        sys.stdout.write(done.streams[stream][1].decode("utf-8", "backslashreplace"))
+    row = done.row
+    say(
+        f"ended {row['ended']} ({row['reason'] or 'no reason'}), exit code {row['exit_code']}, {row['wall_s']:.2f} s, {len(done.changes)} files changed"
+    )
+    for change in done.changes:
+        say(f"  {change.op} {change.path}")
+    if (root / layout.ADMITTED).exists():
+        from stages.oracle import VERDICTS, Bench
+
+        store = journal_folder(root) / VERDICTS
+        bench = Bench.open(root, plan, setting.isolation, read_admitted(root)["items"], read_params(root).oracle, store)
+        seen = bench.verdict(item_id, done.changes)
+        say(f"verdict {seen.verdict}: {seen.reason}")
+    return 0

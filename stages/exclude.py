@@ -1,0 +1,29 @@
+"""Exclude: what isn't counted, by rules that were registered and never look at an outcome; pairs of what is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stages.contract import layout, parquet, tables
+from stages.contract.files import stage
+from stages.contract.study import read_admitted, read_manifest, read_plan
+from stages.contract.text import read_json
+
+
+def exclude(root: Path) -> None:
+    """Write pairs and exclusions. Pure: the same inputs give the same bytes."""
+    from stages.gate import apply_rules, read_events
+
+    inputs = [layout.PLAN, layout.MANIFEST, layout.ADMITTED, layout.CHECKS, layout.LEDGER, layout.CAMPAIGN]
+    with stage(root, inputs, optional=[layout.EVENTS]) as out:
+        pairs, exclusions = apply_rules(
+            read_plan(root),
+            read_manifest(root),
+            parquet.read(root / layout.LEDGER, tables.LEDGER).to_pylist(),
+            read_admitted(root),
+            parquet.read(root / layout.CHECKS, tables.CHECKS).to_pylist(),
+            read_json(root / layout.CAMPAIGN),
+            read_events(root),
+        )
+        out.table(layout.PAIRS, parquet.table(tables.PAIRS, pairs))
+        out.table(layout.EXCLUSIONS, parquet.table(tables.EXCLUSIONS, exclusions))

@@ -1,0 +1,109 @@
+"""Where patches of a frozen pack are judged: frozen trees, hidden oracles, and verdicts stored by content."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stages.contract import layout
+from stages.contract.digest import canonical, digest, sha256
+from stages.contract.errors import UsageError
+from stages.contract.plan import Plan
+from stages.contract.protocol import OracleParams
+from stages.contract.study import entries, read_frozen
+from stages.contract.trees import Change, Entry, apply, tree_digest
+from stages.oracle.store import VerdictStore
+from stages.oracle.verdict import Observation, cleaned, observe, oracle_key
+from stages.sandbox import Isolation
+
+VERDICTS = "verdicts.sqlite"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """`files` maps (item id, role) to frozen files; `admitted` is preflight's word on each item."""
+
+    plan: Plan
+    isolation: Isolation
+    files: dict[tuple[str, str], list[Entry]]
+    admitted: dict[str, Any]
+    settings: OracleParams
+    store: VerdictStore
+    _locks: dict[str, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
+
+    @classmethod
+    def open(
+        cls,
+        root: Path,
+        plan: Plan,
+        isolation: Isolation,
+        admitted: dict[str, Any],
+        settings: OracleParams,
+        store: Path,
+    ) -> Bench:
+        """The bench of a study, its frozen tables held against the plan. `store` is the file of stored verdicts."""
+        files = {
+            **entries(read_frozen(root, plan, layout.TREES)),
+            **entries(read_frozen(root, plan, layout.HIDDEN)),
+        }
+        return cls(plan, isolation, files, admitted, settings, VerdictStore(store))
+
+    def tree(self, item_id: str) -> list[Entry]:
+        """The frozen workspace of an item."""
+        return self.files[(item_id, "workspace")]
+
+    def key(self, item_id: str) -> str:
+        """What besides the tree decides a verdict on this item."""
+        return oracle_key(self.files[(item_id, "oracle")], self._rules(item_id))
+
+    def verdict(self, item_id: str, changes: Sequence[Change], attempt: int = 0) -> Observation:
+        """The verdict on the frozen tree with these changes; observed once per content and `attempt`, then stored.
+
+        Raises UsageError where the sandbox can't be made: that says nothing about the patch.
+        """
+        frozen = self.tree(item_id)
+        tree = apply(frozen, changes)
+        oracle = self.files[(item_id, "oracle")]
+        rules = self._rules(item_id)
+        parts = (tree_digest(cleaned(tree, frozen)), tree_digest(oracle), digest(rules))
+        with self._locks[f"{parts}{attempt}"]:
+            stored = self.store.get(*parts, attempt=attempt)
+            if stored is not None:
+                return stored
+            item = next(i for i in self.plan.items if i.item_id == item_id)
+            seen = observe(
+                tree,
+                oracle,
+                kind=item.oracle.kind,
+                command=item.oracle.command,
+                timeout_s=float(item.oracle.timeout_s),
+                expected=rules["expected"],
+                isolation=self.isolation,
+                frozen=frozen,
+                baseline_events=frozenset(rules["events"]),
+            )
+            if seen.harness_fault:
+                raise UsageError(f"oracle of {item_id}", seen.reason, "a sandbox", "nothing was judged: run it again")
+            return self.store.put(*parts, seen, attempt=attempt)
+
+    def rechecked(self, item_id: str, arm: str, repeat: int) -> bool:
+        """Whether this trial's verdict is observed twice: drawn from the plan, so nobody chose it."""
+        lot = int(sha256(canonical([self.plan.sha256(), "recheck", item_id, arm, repeat])), 16)
+        return lot < self.settings.recheck * 2**256
+
+    def _rules(self, item_id: str) -> dict[str, Any]:
+        item = next(i for i in self.plan.items if i.item_id == item_id)
+        known = self.admitted.get(item_id, {})
+        return {
+            "kind": item.oracle.kind,
+            "command": item.oracle.command,
+            "timeout_s": item.oracle.timeout_s,
+            "boundary": item.oracle.boundary or self.settings.boundary,
+            "expected": known.get("expected"),
+            "events": known.get("events", []),
+            "isolation": self.isolation.tier,
+        }

@@ -1,0 +1,236 @@
+"""Runs an oracle's pytest files against a tree, and says on an inherited pipe what it saw.
+
+Executed as a file in a sandbox of its own. Standard input holds one JSON object (`nonce`, `tree`, `oracle`,
+`target`). What it writes are lines. `!name` is an event, written at once and unsigned. All others are signed:
+a MAC keyed with the nonce, a blank, a JSON list that begins with a running number. The signer lives in a
+generator's frame, which can't be reached without an audited step, and it refuses when any code but pytest's
+own and this file's stands on the stack.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__":
+    sys.path[:] = [path for path in sys.path if path.startswith((sys.prefix, sys.base_prefix, sys.exec_prefix, "/usr"))]
+
+import _json
+import builtins
+import hashlib
+import importlib
+import importlib.util
+import json
+import os
+import tempfile
+from collections.abc import Callable, Generator
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+import _pytest.assertion.rewrite as rewriting
+import pytest
+from _pytest.config import default_plugins
+from _pytest.outcomes import Skipped
+
+# Plugins that write files, read settings, or cost time and do nothing for a verdict.
+LEFT_OUT = ("cacheprovider", "junitxml", "pastebin", "faulthandler", "debugging", "doctest")
+
+
+def sibling(name: str) -> ModuleType:
+    """A module beside this file; the folder itself never gets on the path."""
+    spec = importlib.util.spec_from_file_location(f"_driver_{name}", Path(__file__).with_name(f"{name}.py"))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+guards, equality = sibling("guards"), sibling("equality")
+
+
+def signer(
+    nonce: bytes,
+    fd: int,
+    trusted: dict[int, CodeType],
+    last: CodeType,
+    own: list[ModuleType],
+    standard: list[str],
+) -> Generator[None, tuple[Any, ...], None]:
+    """Signs and writes what it is sent: (kind, text…). Locals can't be exchanged from outside."""
+    write, quote, mac, getframe = os.write, _json.encode_basestring_ascii, hashlib.blake2b, sys._getframe
+    broken, allowed = guards.broken, guards.replacements()
+    held = [*guards.seal(standard), *guards.sealed_modules(own)]
+    number, checking = 0, broken.__code__
+    while True:
+        sent = yield
+        frame: Any = getframe(0).f_back
+        foreign = sent[0] == "end" and frame.f_code is not last
+        while frame is not None and frame.f_code is not last:
+            foreign = foreign or id(frame.f_code) not in trusted
+            frame = frame.f_back
+        if foreign or frame is None or broken.__code__ is not checking:
+            write(fd, b"!forged:call\n")
+            continue
+        for name in broken(held, allowed, sent[0] == "end" or sent[1:3] == ("canary", "call")):
+            write(fd, f"!patched:{name}\n".encode("ascii", "backslashreplace"))
+        body = f"[{number}," + ",".join(quote(str(word)) for word in sent) + "]"
+        data = body.encode()
+        rest = f"{mac(data, key=nonce, digest_size=16).hexdigest()} ".encode() + data + b"\n"
+        while rest:
+            rest = rest[write(fd, rest) :]
+        number += 1
+
+
+def teller(fd: int) -> Generator[None, str, None]:
+    """Writes each event that it is sent, once."""
+    write = os.write
+    said: set[str] = set()
+    while True:
+        event = yield
+        if event not in said and len(said) < 1000:
+            said.add(event)
+            write(fd, f"!{event}"[:500].encode("ascii", "backslashreplace") + b"\n")
+
+
+class Watcher:
+    """The pytest plugin: passes on what was collected and how each phase of each test ended."""
+
+    def __init__(
+        self,
+        send: Callable[[tuple[Any, ...]], None],
+        emit: Callable[[str], None],
+        trusted: dict[int, CodeType],
+        oracle: str,
+        canary: str,
+    ) -> None:
+        self.send, self.emit, self.trusted, self.oracle, self.canary = send, emit, trusted, oracle, canary
+        self.written: set[CodeType] = set()
+        self.modules: dict[str, tuple[ModuleType, Any]] = {}
+
+    def name(self, item: pytest.Item) -> str:
+        return "canary" if str(item.path) == self.canary else item.nodeid
+
+    def pytest_sessionstart(self, session: pytest.Session) -> None:
+        """Compile the oracle ourselves, before the tree's code runs: these are the tests that may be run."""
+        for path in [*Path(self.oracle).rglob("*.py"), Path(self.canary)]:
+            try:
+                _, code = rewriting._rewrite_test(path, session.config)
+            except (SyntaxError, ValueError, OSError):
+                continue
+            self.written.update(guards.codes(code))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        for item in session.items:
+            module = getattr(item, "module", None)
+            if module is not None:
+                self.modules[module.__name__] = (module, guards.frozen_values(module))
+            self.send(("collected", self.name(item)))
+        self.send(("collection", len(session.items)))
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.send(("uncollected", report.nodeid, str(report.longrepr)[-600:]))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        error = call.excinfo
+        report = yield
+        if error is not None and error.errisinstance(Skipped):
+            outcome = "skipped"
+        elif hasattr(report, "wasxfail"):
+            outcome = "xpassed" if error is None else "xfailed"
+        else:
+            outcome = "passed" if error is None and report.outcome == "passed" else "failed"
+        function = getattr(item, "function", None)
+        if getattr(guards.plain(function), "__code__", None) not in self.written:
+            self.emit(f"foreign_test:{self.name(item)}")
+        self.own_hooks(item.config)
+        if call.when == "teardown":
+            self.unchanged(item)
+        self.send(("report", self.name(item), call.when, outcome))
+        return report
+
+    def own_hooks(self, config: pytest.Config) -> None:
+        """Every hook implementation is pytest's, ours, or written in the oracle's own files."""
+        for caller in list(vars(config.hook).values()):
+            for implementation in caller.get_hookimpls():
+                code = guards.hook_code(implementation.function)
+                if id(code) not in self.trusted and code not in self.written:
+                    self.emit(f"foreign_hook:{caller.name}")
+
+    def unchanged(self, item: pytest.Item) -> None:
+        module, before = self.modules.get(getattr(getattr(item, "module", None), "__name__", ""), (None, {}))
+        if module is not None:
+            after = guards.frozen_values(module)
+            for name in before.keys() | after.keys():
+                if before.get(name) != after.get(name):
+                    self.emit(f"oracle_changed:{module.__name__}.{name}")
+
+
+def plant_canary() -> Path:
+    """A test that must fail, under a name that nobody can know."""
+    word, folder = os.urandom(8).hex(), Path(tempfile.mkdtemp())
+    path = folder / f"test_{word}.py"
+    number = int.from_bytes(os.urandom(6), "big")
+    path.write_text(f"def test_{word}():\n    assert {number} == {number + 1 + os.urandom(1)[0]}\n")
+    return path
+
+
+def main(asked: dict[str, str], fd: int) -> None:
+    oracle = asked["oracle"].rstrip("/") + "/"
+    canary = plant_canary()
+    getframe, told = sys._getframe, teller(fd)
+    next(told)
+    emit = told.send
+
+    original = rewriting.rewrite_asserts
+
+    def rewrite_asserts(module: Any, source: bytes, *rest: Any) -> None:
+        equality.Rewriter().visit(module)
+        original(module, source, *rest)
+
+    vars(rewriting)["rewrite_asserts"] = rewrite_asserts
+    vars(equality)["emit"] = emit
+    setattr(builtins, equality.NAME, equality.compared)
+    own = [sys.modules["__main__"], guards, equality]
+    sys.modules["__main__"] = ModuleType("__main__")
+
+    for name in default_plugins:
+        if name not in LEFT_OUT:
+            importlib.import_module(f"_pytest.{name}")
+    trusted = guards.trusted_codes(own)
+    standard = guards.import_standard(path.read_text(errors="replace") for path in Path(oracle).rglob("*.py"))
+    sys.pycache_prefix = os.devnull + "/none"  # what lies in the tree's caches is never loaded
+    line = signer(bytes.fromhex(asked.pop("nonce")), fd, trusted, main.__code__, own, standard)
+    next(line)
+    line.send(("start",))
+    libraries = tuple({sys.base_prefix + "/", sys.prefix + "/", "/usr/", str(Path(__file__).parent) + "/"})
+    sys.addaudithook(guards.auditor(emit, oracle, libraries, getframe))
+    sys.path.append(asked["tree"])
+    status = pytest.main(
+        [
+            *(word for name in LEFT_OUT for word in ("-p", f"no:{name}")),
+            *("-c", os.devnull, f"--rootdir={oracle}", f"--confcutdir={oracle}", "--import-mode=importlib"),
+            *("-o", "addopts=", "--strict-markers", "-s", "-q", "--tb=short", "--color=no"),
+            os.path.join(oracle, asked["target"]),
+            str(canary),
+        ],
+        plugins=[Watcher(line.send, emit, trusted, oracle, str(canary))],
+    )
+    line.send(("end", int(status)))
+
+
+if __name__ == "__main__":
+    result = int(os.environ.pop("WEIGHBRIDGE_RESULT_FD"))
+    os.set_inheritable(result, False)
+    given = json.loads(sys.stdin.buffer.read())
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    try:
+        main(given, result)
+    finally:
+        sys.stdout.flush()
+        os._exit(0)  # nothing that was left for the end of the process is run

@@ -1,0 +1,57 @@
+"""Reading what the driver wrote: signed records in an unbroken row, and events."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from dataclasses import dataclass, field
+
+MOST_EVENTS = 1000
+
+
+@dataclass
+class Report:
+    """`collected`: ids in order; `phases`: id → phase → outcomes; `ended`: the driver came to its end."""
+
+    started: bool = False
+    ended: bool = False
+    collected: list[str] = field(default_factory=list)
+    uncollected: list[str] = field(default_factory=list)
+    phases: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    events: set[str] = field(default_factory=set)
+
+
+def read(raw: bytes, nonce: bytes) -> Report:
+    """Lines that aren't properly signed, out of their row, or behind the end become events, never results."""
+    report = Report()
+    *lines, rest = raw.split(b"\n")
+    if rest:
+        report.events.add("forged:torn")
+    number = 0
+    for line in lines:
+        if line.startswith(b"!"):
+            if len(report.events) < MOST_EVENTS:
+                report.events.add(line[1:501].decode("ascii", "backslashreplace"))
+            continue
+        mark, _, body = line.partition(b" ")
+        proof = hashlib.blake2b(body, key=nonce, digest_size=16).hexdigest().encode()
+        if not hmac.compare_digest(mark, proof):
+            report.events.add("forged:line")
+            continue
+        got, kind, *words = json.loads(body)
+        if got != number or report.ended:
+            report.events.add("forged:row")
+            continue
+        number += 1
+        if kind == "start":
+            report.started = True
+        elif kind == "collected":
+            report.collected.append(words[0])
+        elif kind == "uncollected":
+            report.uncollected.append(words[0])
+        elif kind == "report":
+            report.phases.setdefault(words[0], {}).setdefault(words[1], []).append(words[2])
+        elif kind == "end":
+            report.ended = True
+    return report

@@ -1,0 +1,7 @@
+"""What people read: progress, metrics columns, the Markdown report. Knows no statistics and no room."""
+
+from stages.render.markdown import markdown
+from stages.render.metrics import flat_metrics
+from stages.render.progress import progress
+
+__all__ = ["flat_metrics", "markdown", "progress"]

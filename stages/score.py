@@ -1,0 +1,113 @@
+"""Score: every patch gets a verdict that it can't forge, and a ledger of what it assumed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stages.contract import layout, parquet, tables
+from stages.contract.digest import canonical
+from stages.contract.files import stage
+from stages.contract.plan import PlanItem
+from stages.contract.study import read_admitted, read_params, read_plan, read_trials
+
+if TYPE_CHECKING:
+    from stages.contract.study import Trial
+    from stages.oracle import Bench, Observation
+
+INPUTS = [
+    *(layout.PLAN, layout.ADMITTED, layout.ITEMS, layout.TREES, layout.HIDDEN),
+    *(layout.TRIALS, layout.PATCHES, layout.STAMPS, layout.TRANSCRIPTS),
+]
+
+
+def score(root: Path, say: Callable[[str], None] = print) -> None:
+    """Write verdicts, findings and the ledger. Verdicts are stored by content and reused."""
+    from stages.gate import runner_changes
+    from stages.oracle import VERDICTS, Bench
+    from stages.render import progress
+    from stages.sandbox import find
+
+    with stage(root, INPUTS) as out:
+        plan, params = read_plan(root), read_params(root)
+        items = {i.item_id: i for i in plan.items}
+        trials = [t for t in read_trials(root) if t.row["item_id"] in items]
+        changed = runner_changes([t.row for t in trials])
+        store = Path(os.environ.get("DVC_ROOT") or root) / layout.JOURNAL / VERDICTS
+        bench = Bench.open(root, plan, find(plan.isolation), read_admitted(root)["items"], params.oracle, store)
+        ledger, findings, verdicts = [], [], []
+        with progress("scored", say) as tick, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+            for row, found, seen in pool.map(lambda t: _score(bench, items[t.row["item_id"]], t, changed), trials):
+                ledger.append(row)
+                findings += found
+                verdicts += seen
+                tick(len(ledger), len(trials), "", "completed")
+        out.table(layout.LEDGER, parquet.table(tables.LEDGER, ledger))
+        out.table(layout.FINDINGS, parquet.table(tables.FINDINGS, findings))
+        out.table(layout.VERDICTS, parquet.table(tables.VERDICTS, verdicts))
+
+
+Rows = list[dict[str, Any]]
+
+
+def _score(
+    bench: Bench, item: PlanItem, trial: Trial, changed: dict[tuple[str, str, int], str]
+) -> tuple[dict[str, Any], Rows, Rows]:
+    """The ledger row of one trial, its findings, its verdicts."""
+    from stages.assumptions import examine, matches
+    from stages.gate import ledger_row
+
+    key = {name: trial.row[name] for name in ("item_id", "arm", "repeat")}
+    place = (key["item_id"], key["arm"], key["repeat"])
+    seen: dict[str, Observation] = {}
+    if trial.judged:
+        inside = [c for c in trial.changes if matches(item.allow.files_write, c.path)]
+        seen["first"] = bench.verdict(item.item_id, trial.changes)
+        seen["inside"] = bench.verdict(item.item_id, inside) if len(inside) < len(trial.changes) else seen["first"]
+        if bench.rechecked(*place):
+            seen["recheck"] = bench.verdict(item.item_id, trial.changes, attempt=1)
+    found = examine(bench.tree(item.item_id), trial.changes, *_contract(item))
+    counted: dict[str, int | None] = {
+        "generated_lines": found.generated_lines,
+        "invented_imports": found.invented_imports,
+        "invented_env": found.invented_env,
+        "unauthorised_files": found.unauthorised_files,
+        "violations": found.violations,
+        "extended": found.extended,
+        "interface_drift": found.interface_drift if found.interface_checked else None,
+    }
+    text = b"\0".join([*(c.content or b"" for c in trial.changes), *trial.streams])
+    hits = sum(text.count(canary.encode()) for canary in item.canaries)
+    verdicts = {kind: {"verdict": one.verdict, "reason": one.reason} for kind, one in seen.items()}
+    row = ledger_row(trial.row, item, verdicts, counted, trial.stamps, hits, changed.get(place))
+    return (
+        row,
+        [{**key, "number": n, **vars(finding)} for n, finding in enumerate(found.findings)],
+        [_verdict_row(key, kind, one, bench) for kind, one in seen.items()],
+    )
+
+
+def _contract(item: PlanItem) -> tuple[Any, Any]:
+    from stages.assumptions import Allow, Interface
+
+    allow, pinned = item.allow, item.interface
+    return (
+        Allow(tuple(allow.imports), allow.stdlib, tuple(allow.env), tuple(allow.files_write)),
+        Interface(pinned.module, pinned.function, pinned.signature) if pinned else None,
+    )
+
+
+def _verdict_row(key: dict[str, Any], kind: str, seen: Observation, bench: Bench) -> dict[str, Any]:
+    return {
+        **key,
+        "kind": kind,
+        "oracle_key": bench.key(key["item_id"]),
+        "verdict": seen.verdict,
+        "reason": seen.reason,
+        "outcomes": canonical(dict(seen.outcomes)).decode(),
+        "events": canonical(list(seen.events)).decode(),
+        "isolation": bench.isolation.tier,
+    }
