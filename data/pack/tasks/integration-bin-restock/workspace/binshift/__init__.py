@@ -1,0 +1,1 @@
+"""Keep picking bins filled from the reserve."""

@@ -1,0 +1,1 @@
+"""Alarms for goods that must be kept cool."""

@@ -1,0 +1,1 @@
+"""Listings of documents for the people who may see them."""

@@ -1,0 +1,1 @@
+"""From meter gateway exports to electricity bills."""

@@ -1,0 +1,1 @@
+"""Working time by day."""

@@ -1,0 +1,22 @@
+"""Cut shifts into days."""
+from datetime import date, timedelta
+from typing import NamedTuple
+
+
+class Segment(NamedTuple):
+    """Working time within one day; the end of the day is minute 1440."""
+
+    person: str
+    day: date
+    start: int
+    end: int
+
+
+def split(shift) -> list:
+    """The segments of a shift."""
+    if shift.end > shift.start:
+        return [Segment(shift.person, shift.day, shift.start, shift.end)]
+    segments = [Segment(shift.person, shift.day, shift.start, 1440)]
+    if shift.end > 0:
+        segments.append(Segment(shift.person, shift.day + timedelta(days=1), 0, shift.end))
+    return segments

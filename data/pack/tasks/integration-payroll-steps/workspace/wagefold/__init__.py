@@ -1,0 +1,1 @@
+"""Pay slips from time sheets."""

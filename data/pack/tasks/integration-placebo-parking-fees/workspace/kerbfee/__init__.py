@@ -1,0 +1,1 @@
+"""Takings of a car park."""

@@ -1,0 +1,1 @@
+"""Evaluate the slips of a conference."""

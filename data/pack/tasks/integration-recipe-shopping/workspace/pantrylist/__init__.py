@@ -1,0 +1,1 @@
+"""Shopping lists from planned recipes."""

@@ -1,0 +1,12 @@
+"""Recipes for more or fewer people."""
+from fractions import Fraction
+
+from pantrylist.recipes import Ingredient, Recipe
+
+
+def scale(recipe: Recipe, people: int) -> list[Ingredient]:
+    """The ingredients of a recipe for so many people."""
+    factor = Fraction(people, recipe.serves)
+    for item in recipe.ingredients:
+        item.quantity = item.quantity * factor
+    return recipe.ingredients

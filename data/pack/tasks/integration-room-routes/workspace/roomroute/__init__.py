@@ -1,0 +1,1 @@
+"""Core of a service for booking rooms."""

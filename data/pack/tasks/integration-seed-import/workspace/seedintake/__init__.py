@@ -1,0 +1,1 @@
+"""Delivery lists of a seed bank."""

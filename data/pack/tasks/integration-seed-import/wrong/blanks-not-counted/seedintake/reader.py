@@ -1,0 +1,8 @@
+"""Cells of a delivery list."""
+
+
+def read_lines(text: str):
+    """Yield (line number, cells) for the data lines of a list."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    for number, line in enumerate(lines[1:], start=2):
+        yield number, [cell.strip() for cell in line.split(";")]

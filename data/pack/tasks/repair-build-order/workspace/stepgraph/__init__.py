@@ -1,0 +1,1 @@
+"""Order of the steps of a build."""

@@ -1,0 +1,35 @@
+"""Matching of one path with one mask."""
+
+from fnmatch import fnmatchcase
+
+
+def check_path(path: str) -> None:
+    """Refuse what isn't a plain relative path."""
+    if not path or path.startswith("/") or path.endswith("/") or "//" in path:
+        raise ValueError(f"not a relative path: {path!r}")
+
+
+def is_literal(mask: str) -> bool:
+    """Whether the mask can match one path only."""
+    return not any(char in mask for char in "*?[")
+
+
+def matches(path: str, mask: str) -> bool:
+    """Whether ``mask`` describes ``path``."""
+    check_path(path)
+    if is_literal(mask):
+        return path == mask
+    parts = path.split("/")
+    reachable = {0}
+    for piece in mask.split("/"):
+        if piece == "**":
+            reachable = set(range(min(reachable), len(parts) + 1))
+        else:
+            reachable = {
+                index + 1
+                for index in reachable
+                if index < len(parts) and fnmatchcase(parts[index], piece)
+            }
+        if not reachable:
+            return False
+    return len(parts) in reachable

@@ -1,0 +1,25 @@
+"""Matching of one path with one mask."""
+
+import re
+
+
+def check_path(path: str) -> None:
+    """Refuse what isn't a plain relative path."""
+    if not path or path.startswith("/") or path.endswith("/") or "//" in path:
+        raise ValueError(f"not a relative path: {path!r}")
+
+
+def is_literal(mask: str) -> bool:
+    """Whether the mask can match one path only."""
+    return not any(char in mask for char in "*?[")
+
+
+def matches(path: str, mask: str) -> bool:
+    """Whether ``mask`` describes ``path``."""
+    check_path(path)
+    if is_literal(mask):
+        return path == mask
+    pattern = re.escape(mask).replace(r"\[!", "[^").replace(r"\[", "[").replace(r"\]", "]").replace(r"\-", "-")
+    pattern = pattern.replace(r"\*\*/", ".*").replace(r"\*\*", ".*")
+    pattern = pattern.replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    return re.fullmatch(pattern, path) is not None

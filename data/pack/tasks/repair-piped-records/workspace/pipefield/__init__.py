@@ -1,0 +1,1 @@
+"""Reading of piped exports."""

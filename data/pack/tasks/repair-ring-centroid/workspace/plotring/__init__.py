@@ -1,0 +1,1 @@
+"""Measuring plots of land."""

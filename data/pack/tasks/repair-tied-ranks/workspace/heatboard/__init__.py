@@ -1,0 +1,1 @@
+"""Placings of a heat."""
