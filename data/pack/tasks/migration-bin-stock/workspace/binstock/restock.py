@@ -1,0 +1,15 @@
+"""Filling bins up again."""
+from binstock import bins
+
+
+def plan(store, factor: int = 2) -> dict:
+    """What to order so that each part below its minimum gets to `factor` times it."""
+    low = bins.low(store)
+    return {sku: store.minimums[sku] * factor - bins.qty(store, sku) for sku in low}
+
+
+def deliver(store, delivery: dict) -> list:
+    """Book a delivery; gives the parts that are still low after it."""
+    for sku, count in delivery.items():
+        bins.put(store, sku, count)
+    return bins.low(store)

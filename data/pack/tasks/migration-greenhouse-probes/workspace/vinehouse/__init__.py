@@ -1,0 +1,1 @@
+"""Climate control of a vine house."""

@@ -1,0 +1,13 @@
+"""The journal page by page, newest entries first."""
+
+
+def page(journal, number: int, size: int, kind=None) -> list:
+    """One page of entries, newest first; pages count from 1, and those past the end are empty."""
+    if number < 1:
+        raise ValueError("pages count from 1")
+    return journal.entries(kind)[(number - 1) * size:number * size]
+
+
+def page_count(journal, size: int, kind=None) -> int:
+    """How many pages there are."""
+    return -(-len(journal.entries(kind)) // size)

@@ -1,0 +1,13 @@
+"""Putting a network together."""
+
+
+def add_line(network, stops: list, minutes: int) -> None:
+    """A line through the stops, served in both directions, with equal times between stops."""
+    for here, there in zip(stops, stops[1:]):
+        network.link(here, there, minutes)
+
+
+def add_loop(network, stops: list, minutes: int) -> None:
+    """A loop through the stops and back to the first one, served in this direction only."""
+    for here, there in zip(stops, stops[1:] + stops[:1]):
+        network.link_one_way(here, there, minutes)

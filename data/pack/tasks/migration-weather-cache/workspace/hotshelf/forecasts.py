@@ -1,0 +1,20 @@
+"""Forecasts, kept for a while since they are slow to compute."""
+
+KEEP_SECONDS = 900
+
+
+def forecast(shelf, place: str, compute):
+    """The forecast of a place, from the shelf if it is there."""
+    key = "forecast:" + place
+    cached = shelf.get(key)
+    if cached is not None:
+        return cached
+    value = compute(place)
+    shelf.put(key, value, KEEP_SECONDS)
+    return value
+
+
+def stale(shelf, place: str, after_seconds: float) -> bool:
+    """True if there is no forecast on the shelf or it is older than that many seconds."""
+    age = shelf.age("forecast:" + place)
+    return age is None or age > after_seconds
