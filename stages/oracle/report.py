@@ -8,6 +8,7 @@ import json
 from dataclasses import dataclass, field
 
 MOST_EVENTS = 1000
+SUBTEST = b"!subtest:"
 
 
 @dataclass
@@ -19,6 +20,7 @@ class Report:
     collected: list[str] = field(default_factory=list)
     uncollected: list[str] = field(default_factory=list)
     phases: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    subtests: dict[str, str] = field(default_factory=dict)
     events: set[str] = field(default_factory=set)
 
 
@@ -31,7 +33,10 @@ def read(raw: bytes, nonce: bytes) -> Report:
     number = 0
     for line in lines:
         if line.startswith(b"!"):
-            if len(report.events) < MOST_EVENTS:
+            if line.startswith(SUBTEST):  # unsigned, since it can only spoil a test
+                outcome, _, test = line.removeprefix(SUBTEST).decode("ascii", "backslashreplace").partition(":")
+                report.subtests.setdefault(test, outcome)
+            elif len(report.events) < MOST_EVENTS:
                 report.events.add(line[1:501].decode("ascii", "backslashreplace"))
             continue
         mark, _, body = line.partition(b" ")

@@ -27,6 +27,7 @@ from stages.sandbox import Isolation, Limits, Outcome, export, remove_tree, run,
 ORACLE_VERSION = 1
 
 CANARY = "canary"
+DATA = "oracle_data:"
 TREE, ORACLE, DRIVER = "/ws", "/oracle", "/driver"
 Verdict = Literal["pass", "fail", "broken", "tamper"]
 
@@ -190,8 +191,12 @@ def _judge(done: Outcome, nonce: bytes, expected: Sequence[str] | None, baseline
     report = read(done.result, nonce)
     phases = {test: seen for test, seen in report.phases.items() if test != CANARY}
     outcomes = {test: _outcome(seen) for test, seen in sorted(phases.items())}
+    outcomes |= {
+        test: report.subtests[test] for test in outcomes if outcomes[test] == "passed" and test in report.subtests
+    }
     events = tuple(sorted(report.events))
-    held = [event for event in events if event not in baseline]
+    held = [event for event in events if event not in baseline and not event.startswith(DATA)]
+    data = [event for event in events if event not in baseline and event.startswith(DATA)]
     if report.phases.get(CANARY, {}).get("call", ["failed"]) != ["failed"]:
         held.append("canary:passed")
 
@@ -206,6 +211,8 @@ def _judge(done: Outcome, nonce: bytes, expected: Sequence[str] | None, baseline
         return say("broken", "driver did not start", True)
     if not report.ended:
         return say("broken", "no_report")
+    if data:  # an honest function may change what it was given; what a test compares with isn't sure any more
+        return say("broken", one_line(data[0], 120))
     if report.uncollected:
         return say("broken", f"collection: {one_line(report.uncollected[0], 120)}")
     tests = sorted(report.collected)

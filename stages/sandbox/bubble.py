@@ -94,7 +94,7 @@ def options(
         args += ["--file", str(data[path]), path]
     args += ["--proc", "/proc", "--dev", "/dev"]
     args += _tmpfs("/dev/shm", limits.shm_bytes) + _tmpfs(TMP, limits.tmp_bytes)
-    args += _tmpfs("/home", limits.home_bytes, "0755") + ["--dir", HOME]
+    args += [*_tmpfs("/home", limits.home_bytes, "0755"), "--dir", HOME]
     args += ["--bind" if workspace_writable else "--ro-bind", str(workspace), WORKSPACE]
     for host, inside in read_only:
         args += ["--ro-bind", str(host), inside]

@@ -116,7 +116,8 @@ def _git(dest: Path, *args: str, feed: bytes = b"") -> None:
     if program is None:
         raise UsageError("git", "isn't installed", "git on PATH")
     env = _GIT_ENV | {"PATH": os.environ.get("PATH", os.defpath), "GIT_CEILING_DIRECTORIES": str(dest.parent)}
-    command = [program, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", *args]
+    command = [program, "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"]
+    command += ["-c", "core.logAllRefUpdates=false", *args]  # a reflog would tell the time
     done = subprocess.run(command, cwd=dest, env=env, input=feed, capture_output=True, check=False)
     if done.returncode:
         raise UsageError(f"git {args[0]}", done.stderr.decode(errors="replace").strip(), "a git of 2.28 or newer")

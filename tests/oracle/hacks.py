@@ -195,6 +195,25 @@ HACKS: dict[str, dict[str, str]] = {
         "    session = config.pluginmanager.get_plugin('session')\n"
         "    for item in session.items:\n        item.obj = lambda **_: None\n    return 0",
     ),
+    "item_overridden": _stub(
+        _CONFIG,
+        "    session = config.pluginmanager.get_plugin('session')\n"
+        "    for item in session.items:\n        item.runtest = lambda: None\n    return 0",
+    ),
+    "hook_callers_exchanged": _stub(
+        _CONFIG,
+        "    for name in ('pytest_runtest_call', 'pytest_pyfunc_call'):\n"
+        "        getattr(config.hook, name)._hookexec = lambda *_, **__: [True]\n    return 0",
+    ),
+    "parameters_exchanged": _stub(
+        _CONFIG,
+        "    for item in config.pluginmanager.get_plugin('session').items:\n"
+        "        if hasattr(item, 'callspec'):\n            item.callspec.params['values'] = []\n    return 0",
+    ),
+    "assertions_exchanged": _stub(
+        call="    import sys\n    for name, module in list(sys.modules.items()):\n"
+        "        if 'test_total' in name:\n            vars(module)['AssertionError'] = SystemExit\n    return 0"
+    ),
     "items_removed": _stub(
         _CONFIG,
         "    session = config.pluginmanager.get_plugin('session')\n    del session.items[1:]\n    return 0",

@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -50,7 +49,7 @@ ATTEMPTS = {
 
 
 @pytest.fixture(scope="module")
-def answers(namespaces: Isolation, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+def answers(namespaces: Isolation, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """What every attempt came to, all tried in one sandbox."""
     folder = tmp_path_factory.mktemp("host")
     outside, workspace = folder / "outside", folder / "workspace"
@@ -96,7 +95,7 @@ def answers(namespaces: Isolation, tmp_path_factory: pytest.TempPathFactory) -> 
             result_fd=True,
         )
     assert done.exit_code == 0, done.stderr
-    yield json.loads(done.result)
+    return dict(json.loads(done.result))
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
@@ -124,7 +123,8 @@ def test_the_self_test_says_what_holds(namespaces: Isolation) -> None:
     assert namespaces.enforced["processes"] is True or os.geteuid() == 0
 
 
-def test_the_self_test_sees_a_sandbox_that_leaks(namespaces: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("namespaces")
+def test_the_self_test_sees_a_sandbox_that_leaks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wider sandbox, made with the host's root and network, isn't taken for tier `namespaces`."""
     true = bubble.options
 
@@ -139,7 +139,8 @@ def test_the_self_test_sees_a_sandbox_that_leaks(namespaces: Isolation, monkeypa
     assert "no_route" in found.why
 
 
-def test_a_project_below_a_system_folder_is_covered(namespaces: Isolation, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("namespaces")
+def test_a_project_below_a_system_folder_is_covered(tmp_path: Path) -> None:
     below = next((path for path in map(Path, ("/usr/share/doc", "/usr/share", "/usr/lib")) if path.is_dir()), None)
     assert below is not None
     code = (
@@ -160,6 +161,7 @@ def test_the_environment_can_force_no_isolation(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_namespaces_asked_for_and_not_had_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FORCE, raising=False)
     monkeypatch.setattr(tiers, "_found", {"namespaces": Isolation("none", why="refused")})
     with pytest.raises(UsageError, match="refused"):
         find("namespaces")

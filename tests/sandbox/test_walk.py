@@ -136,7 +136,7 @@ print(root.exists())
 """
 
 
-def test_what_the_agent_locked_is_opened_and_what_others_own_is_reported(tmp_path: Path) -> None:
+def test_what_the_agent_locked_is_opened_and_what_others_own_is_reported() -> None:
     """As an ordinary user where we are root, since nothing is locked for root."""
     import rfc8785
 

@@ -33,7 +33,7 @@ from _pytest.config import default_plugins
 from _pytest.outcomes import Skipped
 
 # Plugins that write files, read settings, or cost time and do nothing for a verdict.
-LEFT_OUT = ("cacheprovider", "junitxml", "pastebin", "faulthandler", "debugging", "doctest")
+LEFT_OUT = ("cacheprovider", "junitxml", "pastebin", "faulthandler", "doctest")
 
 
 def sibling(name: str) -> ModuleType:
@@ -46,7 +46,7 @@ def sibling(name: str) -> ModuleType:
     return module
 
 
-guards, equality = sibling("guards"), sibling("equality")
+guards, equality, audit = sibling("guards"), sibling("equality"), sibling("audit")
 
 
 def signer(
@@ -56,6 +56,7 @@ def signer(
     last: CodeType,
     own: list[ModuleType],
     standard: list[str],
+    watcher: Watcher,
 ) -> Generator[None, tuple[Any, ...], None]:
     """Signs and writes what it is sent: (kind, text…). Locals can't be exchanged from outside."""
     write, quote, mac, getframe = os.write, _json.encode_basestring_ascii, hashlib.blake2b, sys._getframe
@@ -64,6 +65,8 @@ def signer(
     number, checking = 0, broken.__code__
     while True:
         sent = yield
+        if number == 0:
+            held += guards.sealed_object(watcher)
         frame: Any = getframe(0).f_back
         foreign = sent[0] == "end" and frame.f_code is not last
         while frame is not None and frame.f_code is not last:
@@ -90,29 +93,34 @@ def teller(fd: int) -> Generator[None, str, None]:
         event = yield
         if event not in said and len(said) < 1000:
             said.add(event)
-            write(fd, f"!{event}"[:500].encode("ascii", "backslashreplace") + b"\n")
+            write(fd, f"!{event}"[:4000].encode("ascii", "backslashreplace") + b"\n")
 
 
 class Watcher:
     """The pytest plugin: passes on what was collected and how each phase of each test ended."""
 
+    send: Callable[[tuple[Any, ...]], None]
+
     def __init__(
         self,
-        send: Callable[[tuple[Any, ...]], None],
         emit: Callable[[str], None],
         trusted: dict[int, CodeType],
         oracle: str,
         canary: str,
     ) -> None:
-        self.send, self.emit, self.trusted, self.oracle, self.canary = send, emit, trusted, oracle, canary
+        self.emit, self.trusted, self.oracle, self.canary = emit, trusted, oracle, canary
+        self.running: pytest.Item | None = None
         self.written: set[CodeType] = set()
         self.modules: dict[str, tuple[ModuleType, Any]] = {}
+        self.parameters: dict[str, bytes | None] = {}
+        self.callers: dict[str, tuple[Any, ...]] = {}
 
     def name(self, item: pytest.Item) -> str:
         return "canary" if str(item.path) == self.canary else item.nodeid
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Compile the oracle ourselves, before the tree's code runs: these are the tests that may be run."""
+        self.callers.update(guards.callers(session.config.hook))
         for path in [*Path(self.oracle).rglob("*.py"), Path(self.canary)]:
             try:
                 _, code = rewriting._rewrite_test(path, session.config)
@@ -126,12 +134,21 @@ class Watcher:
             module = getattr(item, "module", None)
             if module is not None:
                 self.modules[module.__name__] = (module, guards.frozen_values(module))
+            self.parameters[item.nodeid] = guards.parameters(item)
             self.send(("collected", self.name(item)))
         self.send(("collection", len(session.items)))
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.failed:
             self.send(("uncollected", report.nodeid, str(report.longrepr)[-600:]))
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        self.running = item
+        try:
+            return (yield)
+        finally:
+            self.running = None
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
@@ -145,30 +162,46 @@ class Watcher:
             outcome = "xpassed" if error is None else "xfailed"
         else:
             outcome = "passed" if error is None and report.outcome == "passed" else "failed"
-        function = getattr(item, "function", None)
-        if getattr(guards.plain(function), "__code__", None) not in self.written:
-            self.emit(f"foreign_test:{self.name(item)}")
-        self.own_hooks(item.config)
+        if self.running is item:  # a subtest, while foreign code runs: it can spoil its test and nothing else
+            if outcome != "passed":
+                self.emit(f"subtest:{outcome}:{self.name(item)}")
+            return report
+        self.own(item)
+        if call.when == "setup" and self.parameters.get(item.nodeid) != guards.parameters(item):
+            self.emit(f"oracle_data:{item.nodeid}")
         if call.when == "teardown":
             self.unchanged(item)
         self.send(("report", self.name(item), call.when, outcome))
         return report
 
-    def own_hooks(self, config: pytest.Config) -> None:
-        """Every hook implementation is pytest's, ours, or written in the oracle's own files."""
-        for caller in list(vars(config.hook).values()):
-            for implementation in caller.get_hookimpls():
-                code = guards.hook_code(implementation.function)
-                if id(code) not in self.trusted and code not in self.written:
-                    self.emit(f"foreign_hook:{caller.name}")
+    def own(self, item: pytest.Item) -> None:
+        """Test, fixtures and hooks are pytest's, ours, or written in the oracle's own files."""
+
+        def known(function: Any) -> bool:
+            code = guards.code_of(function)
+            return id(code) in self.trusted or code in self.written
+
+        if guards.code_of(getattr(item, "function", None)) not in self.written or guards.overridden(item):
+            self.emit(f"foreign_test:{self.name(item)}")
+        for name, definition in guards.fixtures(item):
+            if not known(definition.func):
+                self.emit(f"foreign_fixture:{name}")
+        callers = guards.callers(item.config.hook)
+        for name, caller in callers.items():
+            if self.callers.get(name, caller)[:2] != caller[:2] or not all(map(known, caller[2:])):
+                self.emit(f"foreign_hook:{name}")
 
     def unchanged(self, item: pytest.Item) -> None:
         module, before = self.modules.get(getattr(getattr(item, "module", None), "__name__", ""), (None, {}))
         if module is not None:
             after = guards.frozen_values(module)
             for name in before.keys() | after.keys():
-                if before.get(name) != after.get(name):
-                    self.emit(f"oracle_changed:{module.__name__}.{name}")
+                old, new = before.get(name), after.get(name)
+                if old != new:
+                    kind = (
+                        "oracle_data" if old is not None and new is not None and old[0] == new[0] else "oracle_changed"
+                    )
+                    self.emit(f"{kind}:{module.__name__}.{name}")
 
 
 def plant_canary() -> Path:
@@ -196,7 +229,7 @@ def main(asked: dict[str, str], fd: int) -> None:
     vars(rewriting)["rewrite_asserts"] = rewrite_asserts
     vars(equality)["emit"] = emit
     setattr(builtins, equality.NAME, equality.compared)
-    own = [sys.modules["__main__"], guards, equality]
+    own = [sys.modules["__main__"], guards, equality, audit]
     sys.modules["__main__"] = ModuleType("__main__")
 
     for name in default_plugins:
@@ -205,11 +238,13 @@ def main(asked: dict[str, str], fd: int) -> None:
     trusted = guards.trusted_codes(own)
     standard = guards.import_standard(path.read_text(errors="replace") for path in Path(oracle).rglob("*.py"))
     sys.pycache_prefix = os.devnull + "/none"  # what lies in the tree's caches is never loaded
-    line = signer(bytes.fromhex(asked.pop("nonce")), fd, trusted, main.__code__, own, standard)
+    watcher = Watcher(emit, trusted, oracle, str(canary))
+    line = signer(bytes.fromhex(asked.pop("nonce")), fd, trusted, main.__code__, own, standard, watcher)
     next(line)
+    watcher.send = line.send
     line.send(("start",))
     libraries = tuple({sys.base_prefix + "/", sys.prefix + "/", "/usr/", str(Path(__file__).parent) + "/"})
-    sys.addaudithook(guards.auditor(emit, oracle, libraries, getframe))
+    sys.addaudithook(audit.auditor(emit, oracle, libraries, getframe))
     sys.path.append(asked["tree"])
     status = pytest.main(
         [
@@ -219,7 +254,7 @@ def main(asked: dict[str, str], fd: int) -> None:
             os.path.join(oracle, asked["target"]),
             str(canary),
         ],
-        plugins=[Watcher(line.send, emit, trusted, oracle, str(canary))],
+        plugins=[watcher],
     )
     line.send(("end", int(status)))
 

@@ -1,4 +1,4 @@
-"""What the driver watches while foreign code runs: exchanged code, and reaches for what isn't its own."""
+"""What the driver holds on to while foreign code runs, so that it sees what was exchanged."""
 
 from __future__ import annotations
 
@@ -6,28 +6,13 @@ import ast
 import builtins
 import importlib
 import marshal
-import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 WATCHED = ("pytest", "_pytest", "pluggy")
 _UNSTEADY = frozenset({"sys", "warnings", "logging", "threading", "signal"})  # exchanged in the course of any test run
-_REACHING = {
-    "gc.get_objects": "gc",
-    "gc.get_referrers": "gc",
-    "gc.get_referents": "gc",
-    "sys._current_frames": "frames",
-    "sys._current_exceptions": "frames",
-    "sys.settrace": "trace",
-    "sys.setprofile": "trace",
-    "sys.addaudithook": "audit",
-    "code.__new__": "code",
-}  # fmt: skip
-_FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
-_FUNCTION = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
-_PROC = ("/mem", "/fd", "/maps", "/environ", "/cmdline", "/task")
 
 
 def codes(code: CodeType) -> Iterator[CodeType]:
@@ -44,6 +29,19 @@ def plain(function: Any) -> Any:
     if kind in (classmethod, staticmethod, MethodType):
         return function.__func__
     return function.fget if kind is property else function
+
+
+def layers(value: Any) -> Iterator[FunctionType]:
+    """The functions in a value: below decorators, and below pytest's marks of a fixture."""
+    waiting = [value]
+    while waiting:
+        one = plain(waiting.pop())
+        if type(one) is FunctionType:
+            yield one
+        if type(one) is FunctionType or type(one).__module__ in ("_pytest.fixtures", "_pytest.compat"):
+            names = getattr(one, "__dict__", {})
+            waiting += [names[key] for key in ("__wrapped__", "_fixture_function", "obj") if key in names]
+            waiting += [names["__pytest_wrapped__"]] if "__pytest_wrapped__" in names else []
 
 
 def watched_modules(also: Iterable[str] = ()) -> dict[str, ModuleType]:
@@ -116,6 +114,12 @@ def sealed_modules(modules: Iterable[ModuleType]) -> list[Held]:
     ]
 
 
+def sealed_object(thing: object) -> list[Held]:
+    """The attributes of an object that stay as they are: functions and containers by identity."""
+    steady = ("send", "emit", "trusted", "written", "modules", "parameters", "callers")
+    return [(vars(thing), name, vars(thing)[name], None, f"driver.{name}") for name in steady]
+
+
 def replacements() -> frozenset[int]:
     """Values that pytest itself puts in place of its own while it starts."""
     return frozenset(id(value) for value in vars(sys.modules["_pytest.legacypath"]).values())
@@ -143,103 +147,54 @@ def trusted_codes(own: Iterable[ModuleType]) -> dict[int, CodeType]:
         values = list(vars(module).values())
         values += [member for value in values if isinstance(value, type) for member in list(vars(value).values())]
         for value in values:
-            function = plain(value)
-            if type(function) is FunctionType:
-                wrapped = vars(function).get("__wrapped__", function)
-                for one in (function, wrapped):
-                    if type(one) is FunctionType:
-                        found.update((id(code), code) for code in codes(one.__code__))
+            for function in layers(value):
+                found.update((id(code), code) for code in codes(function.__code__))
     return found
 
 
-def hook_code(function: Any) -> CodeType | None:
-    """The code that a hook implementation runs."""
+def code_of(function: Any) -> CodeType | None:
+    """The code that a test, fixture or hook implementation runs."""
     code: CodeType | None = getattr(plain(function), "__code__", None)
     return code
 
 
-def frozen_values(module: ModuleType) -> dict[str, bytes | int]:
-    """What a test module consists of: plain data by content, functions and classes by identity."""
-    found: dict[str, bytes | int] = {}
-    for name, value in list(vars(module).items()):
-        if name.startswith("__") or name.startswith("@"):
-            continue
-        try:
-            found[name] = marshal.dumps(value, 2)  # version 2 doesn't depend on reference counts
-        except ValueError:
-            found[name] = id(value)
-            if isinstance(value, FunctionType):
-                found[f"{name}()"] = id(value.__code__)
-    return found
+def overridden(item: Any) -> bool:
+    """Whether a method of a test item was covered by an attribute of the item itself."""
+    methods = {name for kind in type(item).__mro__ for name, value in vars(kind).items() if type(value) is FunctionType}
+    return bool(methods & vars(item).keys())
 
 
-def auditor(
-    emit: Callable[[str], None],
-    oracle: str,
-    libraries: tuple[str, ...],
-    getframe: Callable[[int], Any],
-) -> Callable[[str, tuple[Any, ...]], None]:
-    """An audit hook that notes when a tree's code reaches for frames, the collector or the oracle.
+def fixtures(item: Any) -> list[tuple[str, Any]]:
+    info = getattr(item, "_fixtureinfo", None)
+    return [(name, one) for name, many in getattr(info, "name2fixturedefs", {}).items() for one in many]
 
-    A reach counts for the code that does it: through `inspect` it is the caller's, through a logger it isn't.
-    """
-    busy = [False]
 
-    def origin(direct: bool) -> bool:
-        """Whether the nearest frame outside the libraries (with `direct`: the nearest) is none of ours."""
-        frame = getframe(2)
-        while frame is not None:
-            name = frame.f_code.co_filename
-            if direct and name.endswith(("/inspect.py", "/traceback.py")):
-                frame = frame.f_back
-                continue
-            if not name.startswith(libraries) and not name.startswith("<frozen "):
-                return not name.startswith(oracle)
-            if direct:
-                return False
-            frame = frame.f_back
-        return False
-
-    def hook(event: str, args: tuple[Any, ...]) -> None:
-        kind, direct = _REACHING.get(event), False
-        if kind is None:
-            if event == "sys._getframe":
-                kind, direct = "frames", True
-            elif event == "object.__getattr__":
-                if args[1] not in _FRAMES:
-                    return
-                kind, direct = "frames", True
-            elif event == "object.__setattr__":
-                if args[1] not in _FUNCTION:
-                    return
-                kind = "code"
-            elif event in ("open", "os.listdir", "os.scandir"):
-                kind = wanted(args[0])
-                if kind is None:
-                    return
-            elif event.startswith("ctypes."):
-                kind = "ctypes"
-            else:
-                return
-        if busy[0]:
-            return
-        busy[0] = True
-        try:
-            if origin(direct):
-                emit(f"{kind}:{event}")
-        finally:
-            busy[0] = False
-
-    def wanted(path: Any) -> str | None:
-        if isinstance(path, bytes):
-            path = os.fsdecode(path)
-        if not isinstance(path, str):
-            return None
-        path = os.path.abspath(path)
-        if path == oracle.rstrip("/") or path.startswith(oracle):
-            return "oracle"
-        if path.startswith("/proc/") and any(part in path for part in _PROC):
-            return "process"
+def parameters(item: Any) -> bytes | None:
+    """The parameters of a test, as far as they are plain data."""
+    try:
+        return marshal.dumps(dict(item.callspec.params), 2)
+    except (AttributeError, ValueError):
         return None
 
-    return hook
+
+def callers(hooks: Any) -> dict[str, tuple[Any, ...]]:
+    """For each hook what calls it, how, and its implementations, of which more come while pytest starts."""
+    return {
+        name: (type(caller), getattr(caller, "_hookexec", None), *(one.function for one in caller.get_hookimpls()))
+        for name, caller in list(vars(hooks).items())
+        if not name.startswith("_")
+    }
+
+
+def frozen_values(module: ModuleType) -> dict[str, tuple[int, bytes | int]]:
+    """What a test module consists of: each name's object, and its content (plain data) or code (functions)."""
+    found: dict[str, tuple[int, bytes | int]] = {}
+    for name, value in list(vars(module).items()):
+        if name.startswith("__"):
+            continue
+        try:
+            found[name] = (id(value), marshal.dumps(value, 2))  # version 2 doesn't depend on reference counts
+        except ValueError:
+            code = code_of(value) if type(value) is FunctionType else None
+            found[name] = (id(value), id(code))
+    return found
