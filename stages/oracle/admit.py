@@ -129,7 +129,7 @@ def admit(
 
 def _reference(out: Admission, run: Callable[[Sequence[Entry]], Observation], tree: Sequence[Entry]) -> None:
     first = run(tree)
-    if first.verdict == "tamper":  # what the reference solution itself brings about isn't held against anybody
+    if first.events:  # what the reference solution itself brings about isn't held against anybody
         out.events = sorted(first.events)
         first = run(tree)
     rule = None if first.verdict == "pass" else "missing_fixture" if first.reason == "no_tests" else "oracle_broken"

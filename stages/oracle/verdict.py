@@ -203,6 +203,9 @@ def _judge(done: Outcome, nonce: bytes, expected: Sequence[str] | None, baseline
     def say(verdict: Verdict, reason: str, fault: bool = False) -> Observation:
         return Observation(verdict, reason, outcomes, events, harness_fault=fault)
 
+    vague = [event for event in held if event.startswith("contains_anything:")]
+    if held and len(vague) == len(held):
+        return say("broken", one_line(vague[0], 120))
     if held:
         return say("tamper", ", ".join(one_line(event, 80) for event in held[:3]))
     if done.timed_out:

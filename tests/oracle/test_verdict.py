@@ -304,7 +304,6 @@ class Liar:
         ("!=", Liar("eq", "ne"), 3),
         ("in", Liar("eq"), [1, 2]),
         ("in", 3, [Liar("eq")]),
-        ("in", 3, Liar("in")),
         ("<", Liar("lt", "gt"), 3),
     ],
 )
@@ -315,6 +314,33 @@ def test_objects_that_equal_everything_are_found(
     monkeypatch.setattr(equality, "emit", told.append)
     equality.compared(sign, left, right)
     assert set(told) == {f"always_equal:{Liar.__module__}.Liar"}
+
+
+def test_a_container_that_holds_everything_is_told_apart_from_one_that_equals_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(equality, "emit", told.append)
+    equality.compared("in", 3, Liar("in"))
+    assert told == [f"contains_anything:{Liar.__module__}.Liar"]
+
+
+def test_a_wrong_solution_with_its_not_astray_is_broken_and_no_tampering() -> None:
+    shelf = "class Shelf:\n    def __init__(self):\n        self.held = {}\n\n    def __contains__(self, key):\n        return key %s self.held\n"
+    oracle = [Entry("test_shelf.py", "100644", b"from shelf import Shelf\n\n\ndef test_empty():\n    assert 'a' not in Shelf()\n")]
+    seen = {
+        word: observe(
+            [Entry("shelf.py", "100644", (shelf % word).encode())],
+            oracle,
+            kind="pytest",
+            timeout_s=60.0,
+            expected=None,
+            isolation=find(),
+        )
+        for word in ("in", "not in")
+    }
+    assert seen["in"].verdict == "pass"
+    assert (seen["not in"].verdict, seen["not in"].reason) == ("broken", "contains_anything:shelf.Shelf")
 
 
 def test_an_observation_has_no_word_of_this_machine() -> None:
