@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import sys
@@ -20,10 +21,11 @@ app = typer.Typer(
     epilog="The whole study: `dvc repro`. One stage alone: `weighbridge freeze`.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,  # plain help: the same everywhere, and a third of a second sooner
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-task = typer.Typer(no_args_is_help=True, help="Author tasks: check them, tag their revisions.")
+task = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Author tasks: tag their revisions.")
 app.add_typer(task, name="task")
 
 Study = Annotated[Path, typer.Option("--study", "-C", help="The study's folder.", show_default="the current one")]
@@ -169,11 +171,11 @@ def trial(
         bool, typer.Option("--shell", help="A shell in the trial's workspace instead of the agent.")
     ] = False,
     study: Study = Here,
-) -> None:
+) -> int:
     """Enter one trial again for debugging. Nothing is written to the journal."""
     from stages.evidence.debug import debug_trial
 
-    raise SystemExit(debug_trial(study, item, arm, repeat, shell_only=shell, say=say))
+    return debug_trial(study, item, arm, repeat, shell_only=shell, say=say)
 
 
 @app.command(epilog="Example: weighbridge doctor")
@@ -218,35 +220,52 @@ def _root(
 
 def main() -> None:
     """Run the command line; user errors are one line and exit 2 (or 1 for a check that said no)."""
-    raise SystemExit(_guarded(lambda: app(standalone_mode=False)))
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files may hold what a terminal can't show
+    raise SystemExit(_guarded(lambda: app(prog_name="weighbridge", standalone_mode=False)))
+
+
+# Typer carries a click of its own in some versions, so its errors are found by what its own class descends from.
+_Misuse = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+_INTERRUPTED = 130
 
 
 def _guarded(call: Callable[[], object]) -> int:
-    import click
-
+    """Carry a command out and return its exit code; whatever goes wrong is said in a line."""
     try:
         code = call()
+        sys.stdout.flush()
+        if code == _INTERRUPTED:  # Typer's own answer in some versions
+            raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except WeighbridgeError as error:
         hint = "; DVC took this stage's outputs away before it ran: `dvc checkout` or `git checkout` brings them back"
         say(f"weighbridge: {error}{hint if os.environ.get('DVC_STAGE') else ''}")
         return error.exit_code
-    except click.exceptions.Exit as error:
+    except typer.Exit as error:
         return error.exit_code
-    except click.ClickException as error:
-        error.show()
-        return 2
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         say("weighbridge: interrupted; finished trials are kept")
-        return 130
-    except BrokenPipeError:
-        sys.stderr.close()
+        return _INTERRUPTED
+    except (BrokenPipeError, SystemExit):  # what Typer makes of a reader that went away; nothing else here exits
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it flushes at exit
         return 141
     except Exception as error:
+        if isinstance(error, _Misuse):
+            return _misused(error)
         if os.environ.get("WEIGHBRIDGE_DEBUG"):
             raise
-        say(
-            f"weighbridge: internal error, {type(error).__name__}: {one_line(error)}; this is our bug: please report it with"
-        )
-        say("  the command, `weighbridge --version`, and what it prints with WEIGHBRIDGE_DEBUG=1 in the environment")
+        say(f"weighbridge: internal error, {type(error).__name__}: {one_line(error)}; this is our bug")
+        say("  please report the command, `weighbridge --version`, and what it prints with WEIGHBRIDGE_DEBUG=1 set")
         return 70
+
+
+def _misused(error: Any) -> int:
+    """Say what was wrong with the command line, or print the help that was asked for by naming no command."""
+    context: Any = getattr(error, "ctx", None)
+    if type(error).__name__ == "NoArgsIsHelpError":
+        say(context.get_help())
+    else:
+        command = context.command_path if context is not None else "weighbridge"
+        say(f"weighbridge: {one_line(error.format_message()).rstrip('.')}; see `{command} --help`")
+    return 2

@@ -18,10 +18,11 @@ def freeze(root: Path) -> Manifest:
     """Write plan, manifest and the tables of every frozen byte. Raises InputError on a pack that can't be frozen."""
     from stages.stats import alpha_spent, mde80  # scipy is slow to import, and only this line needs it
 
-    params = read_params(root)
-    protocol = params.protocol
-    with stage(root, [Path(params.pack.path)]) as out:
-        frozen = build_plan(read_pack(root / params.pack.path), params)
+    pack = Path(read_params(root).pack.path)
+    with stage(root, [layout.PARAMS], optional=[pack]) as out:
+        params = read_params(root)
+        protocol = params.protocol
+        frozen = build_plan(read_pack(root / pack), params)
         sizes = summary_sizes(protocol, frozen.strata)
         alpha = alpha_spent(protocol.alpha, look=1, family=protocol.family)
         shares = weights(protocol, frozen.strata)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from decimal import Decimal, InvalidOperation, localcontext
+import re
+from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -46,44 +47,56 @@ def short(hexdigest: str) -> str:
     return hexdigest[:16]
 
 
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+
+
 def rational(value: Any) -> Fraction:
     """Read a number exactly: integer, decimal, or a string such as "0.05" or "1/3".
 
-    Raises ValueError for booleans, NaN, infinities and numbers of more than 40 digits.
+    Raises ValueError for booleans, NaN, infinities and numbers beyond 10**40, or in steps finer than that.
     """
     if isinstance(value, Fraction):
         return value
     if isinstance(value, bool):
         raise ValueError("a boolean is no number")
-    if isinstance(value, str):
-        top, slash, bottom = value.strip().partition("/")
-        if slash:
-            below = rational(bottom)
-            if below == 0:
-                raise ValueError("division by zero")
-            return rational(top) / below
-    elif not isinstance(value, int | float | Decimal):
+    if not isinstance(value, str | int | float | Decimal):
+        raise ValueError("no number")
+    if isinstance(value, int) and abs(value) >= 10**_MAX_DIGITS:  # its text would be refused by Python itself
+        raise ValueError(f"more than {_MAX_DIGITS} digits")
+    top, slash, bottom = str(value).strip().partition("/")
+    above, below = _decimal(top), _decimal(bottom) if slash else Fraction(1)
+    if below == 0:
+        raise ValueError("division by zero")
+    result = above / below
+    if abs(result.numerator) >= 10**_MAX_DIGITS or result.denominator > 10**_MAX_DIGITS:
+        raise ValueError(f"more than {_MAX_DIGITS} digits")
+    return result
+
+
+def _decimal(text: str) -> Fraction:
+    if text.strip().lower().lstrip("+-") in ("nan", "snan", "inf", "infinity"):
+        raise ValueError("not a finite number")
+    if len(text) > 4 * _MAX_DIGITS or not _NUMBER.fullmatch(text.strip()):
         raise ValueError("no number")
     try:
-        number = Decimal(str(value).strip())
-    except InvalidOperation:
-        raise ValueError("no number") from None
-    if not number.is_finite():
-        raise ValueError("not a finite number")
-    _, digits, exponent = number.as_tuple()
+        _, digits, exponent = Decimal(text.strip()).as_tuple()
+    except InvalidOperation:  # an exponent beyond all bounds
+        digits, exponent = (), _MAX_DIGITS + 1
     if len(digits) > _MAX_DIGITS or not -_MAX_DIGITS <= int(exponent) <= _MAX_DIGITS:
         raise ValueError(f"more than {_MAX_DIGITS} digits")
-    return Fraction(number)
+    return Fraction(text.strip())
 
 
 def rational_text(value: Fraction) -> str:
-    """The one text of a rational: a terminating decimal where there is one, else p/q."""
-    rest = value.denominator
+    """The one text of a rational: a decimal if there is one of at most 40 digits, else p/q. `rational` reads both."""
+    rest, places = value.denominator, 0
     for prime in (2, 5):
+        times = 0
         while rest % prime == 0:
-            rest //= prime
-    if rest != 1:
+            rest, times = rest // prime, times + 1
+        places = max(places, times)
+    digits = str(abs(value.numerator) * 10**places // value.denominator).zfill(places + 1)
+    if rest != 1 or places > _MAX_DIGITS or len(digits.lstrip("0")) > _MAX_DIGITS:
         return f"{value.numerator}/{value.denominator}"
-    with localcontext(prec=4 * _MAX_DIGITS):
-        text = format(Decimal(value.numerator) / Decimal(value.denominator), "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    sign = "-" if value < 0 else ""
+    return f"{sign}{digits[:-places]}.{digits[-places:]}" if places else f"{sign}{digits}"

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
-from stages.contract import parquet
 from stages.contract.digest import file_sha256
 from stages.contract.errors import InputError, MissingInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def replace_bytes(path: Path, data: bytes) -> None:
     """Write by a temporary name and a rename, so that a reader sees the old bytes or the new ones."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = _temporary(path)
     try:
         temporary.write_bytes(data)
         os.replace(temporary, path)
@@ -25,16 +31,29 @@ def replace_bytes(path: Path, data: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _state(root: Path, inputs: Iterable[Path]) -> dict[Path, str | None]:
-    """sha256 of every input file; folders by their files; None for what isn't there."""
-    state: dict[Path, str | None] = {}
+def _state(root: Path, inputs: Iterable[Path]) -> dict[str, str | None]:
+    """What each input holds: sha256 of a file, target of a link, kind of anything else; None for what isn't there."""
+    state: dict[str, str | None] = {}
     for name in inputs:
-        path = root / name
-        if path.is_dir():
-            state.update((p, file_sha256(p)) for p in sorted(path.rglob("*")) if p.is_file() and not p.is_symlink())
-        else:
-            state[path] = file_sha256(path) if path.exists() else None
+        top = root / name
+        if not top.is_dir():
+            state[str(top)] = _held(top, follow=True) if top.exists() else None
+            continue
+        for folder, folders, files in os.walk(top):
+            for each in (*folders, *files):
+                path = Path(folder, each)
+                state[str(path)] = _held(path, follow=False)
     return state
+
+
+def _held(path: Path, *, follow: bool) -> str:
+    try:
+        mode = path.stat(follow_symlinks=follow).st_mode
+        if stat.S_ISREG(mode):
+            return f"{mode & 0o100:o} {file_sha256(path)}"
+        return f"link to {os.readlink(path)}" if stat.S_ISLNK(mode) else f"kind {stat.S_IFMT(mode):o}"
+    except OSError as error:
+        return f"can't be read ({error.strerror})"  # whoever reads it next says so
 
 
 class Outputs:
@@ -42,19 +61,38 @@ class Outputs:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._writers: list[Callable[[], None]] = []
+        self._writers: list[tuple[Path, Callable[[Path], object]]] = []
 
     def bytes(self, name: Path, data: bytes) -> None:
         """Bytes for a file of the study."""
-        self._writers.append(lambda: replace_bytes(self._root / name, data))
+        self._writers.append((name, lambda path: path.write_bytes(data)))
 
     def table(self, name: Path, made: pa.Table) -> None:
         """A table for a file of the study."""
-        self._writers.append(lambda: parquet.write(self._root / name, made))
+        from stages.contract import parquet  # pyarrow is slow to import
+
+        self._writers.append((name, lambda path: parquet.write(path, made)))
 
     def commit(self) -> None:
-        for write in self._writers:
-            write()
+        """Write all files beside their places, then move them there: a full disk leaves the old ones whole."""
+        moves: list[tuple[Path, Path]] = []
+        name = Path()
+        try:
+            for name, write in self._writers:
+                path = self._root / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                moves.append((_temporary(path), path))
+                if path.is_dir():
+                    raise IsADirectoryError(0, "a folder is in its place")
+                write(moves[-1][0])
+            for temporary, path in moves:
+                name = path
+                os.replace(temporary, path)
+        except OSError as error:
+            raise InputError(name, f"can't be written ({error.strerror})", "a place for it", "make room") from None
+        finally:
+            for temporary, _ in moves:
+                temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -73,11 +111,12 @@ def stage(root: Path, inputs: Iterable[Path], optional: Iterable[Path] = ()) -> 
                 "an output of an earlier stage",
                 "run `dvc repro`, or `dvc pull` to fetch it",
             )
-    before = _state(root, [*wanted, *optional])
+    watched = [*wanted, *optional]
+    before = _state(root, watched)
     outputs = Outputs(root)
     yield outputs
-    after = _state(root, [*wanted, *optional])
-    changed = sorted(str(p) for p in before.keys() | after.keys() if before.get(p) != after.get(p))
+    after = _state(root, watched)
+    changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
     if changed:
         raise InputError(changed[0], "changed while the stage was running", "inputs that stand still", "run it again")
     outputs.commit()

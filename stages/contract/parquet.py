@@ -7,44 +7,46 @@ rows as an Arrow IPC stream, is the same across versions and is what identity us
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from stages.contract.columns import column, scalar
 from stages.contract.errors import InputError, MissingInput
 
 ROW_GROUP = 65_536
 
 
 def table(schema: pa.Schema, rows: Iterable[Mapping[str, Any]]) -> pa.Table:
-    """Rows of exactly the schema's keys as a table. Raises ValueError on a missing, unknown or null-but-required value."""
+    """Rows of exactly the schema's keys as a table.
+
+    Raises ValueError on a missing or unknown key or a value of another type, InputError on a null where none may be.
+    """
     names = set(schema.names)
     listed = list(rows)
     for row in listed:
-        if set(row) != names:
-            raise ValueError(f"row keys differ from the schema: {sorted(set(row) ^ names)}")
-    made = pa.table({f.name: pa.array([r[f.name] for r in listed], type=f.type) for f in schema}, schema=schema)
-    _refuse_nulls(made, "the table")
+        if row.keys() != names:
+            raise ValueError(f"row keys differ from the schema: {sorted(row.keys() ^ names)}")
+    columns = []
+    for field in schema:
+        try:
+            columns.append(column([row[field.name] for row in listed], field.type))
+        except ValueError as error:
+            raise ValueError(f"column {field.name}: {error}") from None
+    made = pa.Table.from_arrays(columns, schema=schema)
+    _refuse_nulls(made, schema, "the table")
     return made
 
 
-def _refuse_nulls(made: pa.Table, where: object) -> None:
-    for field in made.schema:
+def _refuse_nulls(made: pa.Table, schema: pa.Schema, where: object) -> None:
+    for field in schema:
         if not field.nullable and made.column(field.name).null_count:
             raise InputError(f"{where}: column {field.name}", "a row without a value", "a value in every row")
-
-
-def _sorted(made: pa.Table, key: Sequence[str], where: object) -> pa.Table:
-    if made.num_rows and key:
-        made = made.take(pa.compute.sort_indices(made, sort_keys=[(name, "ascending") for name in key]))
-        groups = made.select(list(key)).group_by(list(key)).aggregate([]).num_rows
-        if groups != made.num_rows:
-            raise InputError(where, "two rows with the same key", f"unique {', '.join(key)}")
-    return made.combine_chunks()
 
 
 def key_of(schema: pa.Schema) -> list[str]:
@@ -52,36 +54,43 @@ def key_of(schema: pa.Schema) -> list[str]:
     return str((schema.metadata or {})[b"key"].decode()).split(",")
 
 
+def _sorted(made: pa.Table, key: Sequence[str], where: object) -> pa.Table:
+    """Rows in key order, in one chunk. Raises InputError if two rows share a key."""
+    if made.num_rows > 1:
+        made = made.take(pc.sort_indices(made, sort_keys=[(name, "ascending") for name in key]))
+        before, after = made.slice(0, made.num_rows - 1), made.slice(1)
+        same = reduce(pc.and_, (pc.equal(before.column(name), after.column(name)) for name in key))
+        if pc.any(same).as_py():
+            at = same.index(True).as_py()
+            twice = ", ".join(str(before.column(name)[at].as_py()) for name in key)
+            raise InputError(f"{where}: {twice}", "two rows with the same key", f"unique {', '.join(key)}")
+    return made.combine_chunks()
+
+
 def write(path: Path, made: pa.Table) -> None:
-    """Write a table sorted by its key, by a temporary name and a rename."""
+    """Write a table sorted by its key. `path` is a name of the caller's own; nobody reads it meanwhile."""
     schema = made.schema
-    _refuse_nulls(made, path)
+    _refuse_nulls(made, schema, path)
     rows = _sorted(made, key_of(schema), path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with pq.ParquetWriter(
-            temporary,
-            schema,
-            version="2.6",
-            compression="zstd",
-            compression_level=3,
-            use_dictionary=False,
-            write_statistics=False,
-            store_schema=False,
-        ) as writer:
-            writer.write_table(rows, row_group_size=ROW_GROUP)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with pq.ParquetWriter(
+        path,
+        schema,
+        version="2.6",
+        compression="zstd",
+        compression_level=3,
+        use_dictionary=False,
+        write_statistics=False,
+        store_schema=False,
+    ) as writer:
+        writer.write_table(rows, row_group_size=ROW_GROUP)
 
 
 def read(path: Path, schema: pa.Schema) -> pa.Table:
-    """Read a table and hold it against its schema. Raises MissingInput or InputError."""
-    if not path.exists():
+    """Read a table and hold it against its schema, nulls, text and unique keys. Raises MissingInput or InputError."""
+    if not path.is_file():
         raise MissingInput(
             path,
-            "isn't there",
+            "is no regular file" if path.exists() else "isn't there",
             "a stage's output",
             "run `dvc repro`, or `dvc pull` / `dvc checkout` to restore it",
         )
@@ -96,10 +105,12 @@ def read(path: Path, schema: pa.Schema) -> pa.Table:
                         f"{path}: {field.name}", f"type {found.field(field.name).type}", f"type {field.type}"
                     )
             made = file.read()
+        made.validate(full=True)
     except (pa.ArrowException, OSError) as error:
         raise InputError(path, f"can't be read as Parquet ({type(error).__name__})", "a table of this study") from None
+    _refuse_nulls(made, schema, path)
     made = made.cast(schema)
-    _refuse_nulls(made, path)
+    _sorted(made.select(key_of(schema)), key_of(schema), path)
     return made
 
 
@@ -112,22 +123,18 @@ def rows_sha256(made: pa.Table) -> str:
     bare = _sorted(made, key_of(made.schema), "the table")
     columns, fields = [], []
     for field in bare.schema:
-        column = bare.column(field.name).combine_chunks()
+        values = bare.column(field.name).combine_chunks()
         if field.nullable:
-            marks = column.is_null()
-            column = column.fill_null(_FILL[str(field.type)])
-            columns.append(marks)
+            columns.append(values.is_null())
             fields.append(pa.field(f"{field.name}?", pa.bool_(), nullable=False))
-        columns.append(column)
+            values = pc.fill_null(values, scalar(field.type))
+        columns.append(values)
         fields.append(pa.field(field.name, field.type, nullable=False))
     sink = _Hash()
     bare = pa.Table.from_arrays(columns, schema=pa.schema(fields))
     with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), bare.schema) as writer:
         writer.write_table(bare, max_chunksize=ROW_GROUP)
     return sink.hash.hexdigest()
-
-
-_FILL: dict[str, Any] = {"string": "", "binary": b"", "int64": 0, "uint64": 0, "double": 0.0, "bool": False}
 
 
 class _Hash:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
+from stages.contract.arm import Arms
 from stages.contract.digest import digest
-from stages.contract.protocol import Arms, OracleParams, Protocol, Study, Tools
+from stages.contract.protocol import OracleParams, Protocol, Study, Tools
 from stages.contract.task import Allow, Interface, Oracle, Sha256
 from stages.contract.types import Id, Rational, RelPath, Strict, Whole, plain
 
@@ -71,6 +72,16 @@ class Plan(Strict):
     items: list[PlanItem]
     schedule: list[Block]
 
+    @model_validator(mode="after")
+    def _whole(self) -> Plan:
+        ids = [item.item_id for item in self.items]
+        if sorted(set(ids)) != ids:
+            raise ValueError("items: each once, sorted by item_id")
+        blocks = sorted((block.item_id, block.repeat) for block in self.schedule)
+        if self.schedule and blocks != sorted((i, r) for i in ids for r in range(self.trial_budget)):
+            raise ValueError("schedule: each repeat of each item once")
+        return self
+
     def sha256(self) -> str:
         """Digest of the plan's canonical JSON."""
         return digest(dump(self))
@@ -101,6 +112,24 @@ class Manifest(Strict):
     def sha256(self) -> str:
         """Digest of the manifest's canonical JSON."""
         return digest(dump(self))
+
+
+class Admission(Strict):
+    """Preflight's word on one item: admitted, with the test ids that a verdict must hold, or the rule against it."""
+
+    admitted: bool
+    rule: str | None
+    expected: list[str] | None
+    events: list[str] = []
+    placebo_passed: bool = False
+
+
+class Admitted(Strict):
+    """`data/preflight/admitted.json`."""
+
+    schema_: Annotated[Literal["weighbridge.admitted/1"], Field(alias="schema")] = "weighbridge.admitted/1"
+    plan_sha256: Sha256
+    items: dict[Id, Admission]
 
 
 def dump(model: Plan | Manifest) -> dict[str, Any]:

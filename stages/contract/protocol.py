@@ -5,13 +5,15 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Annotated, Literal
 
-from pydantic import Field, WithJsonSchema, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, WithJsonSchema, field_validator, model_validator
 
 from stages.contract import limits
+from stages.contract.arm import Arm as Arm
+from stages.contract.arm import Arms as Arms
+from stages.contract.arm import Word
 from stages.contract.types import Id, Rational, RelPath, Strict, Whole
 
 Text = Annotated[str, Field(max_length=4000)]
-Word = Annotated[str, Field(min_length=1, max_length=500)]
 QuotaState = Literal["ok", "within_budget", "throttled", "exhausted", "local"]
 
 ITEM_RULES = ("missing_fixture", "leaked_solution", "oracle_broken", "oracle_flaky")
@@ -49,7 +51,10 @@ class Envelope(Strict):
     max_arm_overlap_gap_s: Annotated[Whole, Field(ge=0)] | None = None
 
 
-Weights = Literal["equal", "proportional"] | dict[Id, Rational]
+Weights = Annotated[
+    Annotated[Literal["equal", "proportional"], Tag("word")] | Annotated[dict[Id, Rational], Tag("weights")],
+    Discriminator(lambda value: "weights" if isinstance(value, dict) else "word"),
+]
 
 
 class Protocol(Strict):
@@ -112,46 +117,6 @@ class Protocol(Strict):
             if name == into or into in self.merges:
                 raise ValueError(f"merges: {name} into {into}, which is itself merged")
         return self
-
-
-class Session(Strict):
-    """How an arm's provider is reached and recorded. None means a local program without a provider."""
-
-    provider: Word
-    upstream: Word | None = None
-    key_env: Word | None = None
-
-
-class Arm(Strict):
-    """A named, version-pinned runner."""
-
-    name: Id
-    version: Word
-    kind: Literal["command"] = "command"
-    command: Annotated[list[Word], Field(min_length=1)]
-    version_command: list[Word] | None = None
-    install_paths: list[RelPath] = []
-    env: list[Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=200)]] = []
-    model: Word | None = None
-    temperature: Rational | Literal["hidden"] | None = None
-    seed: Annotated[Whole, Field(ge=0, lt=2**53)] | None = None
-    session: Session | None = None
-    paid: bool = False
-
-    @field_validator("session")
-    @classmethod
-    def _not_yet(cls, value: Session | None) -> Session | None:
-        if value is not None:
-            raise ValueError("null: the session recorder is not built yet, so only local programs can be stamped")
-        return value
-
-
-class Arms(Strict):
-    """The two arms, and how their trials are ordered."""
-
-    order: Literal["interleaved", "sequential"] = "interleaved"
-    candidate: Arm
-    control: Arm
 
 
 class Disclosure(Strict):

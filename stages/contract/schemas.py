@@ -7,10 +7,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from stages.contract.arm import Arms
 from stages.contract.decision import Decision
 from stages.contract.errors import UsageError
 from stages.contract.plan import Manifest, Plan
-from stages.contract.protocol import Arms, Params, Protocol
+from stages.contract.protocol import Params, Protocol
 from stages.contract.stamp import Stamp
 from stages.contract.task import Pack, Task
 

@@ -10,11 +10,12 @@ import pyarrow as pa
 
 from stages.contract import layout, parquet, tables
 from stages.contract.errors import InputError
-from stages.contract.plan import Manifest, Plan
+from stages.contract.plan import Admitted, Manifest, Plan
 from stages.contract.protocol import Params
-from stages.contract.text import read_json, read_yaml
+from stages.contract.text import read_json
 from stages.contract.trees import Change, Entry
 from stages.contract.types import validate
+from stages.contract.yamlfile import read_yaml
 
 
 def read_params(root: Path) -> Params:
@@ -33,12 +34,16 @@ def read_manifest(root: Path) -> Manifest:
 
 
 def read_admitted(root: Path) -> dict[str, Any]:
-    """`data/preflight/admitted.json`: item id to {"admitted": bool, "rule": …, "expected": test ids}."""
-    return read_json(root / layout.ADMITTED)
+    """`data/preflight/admitted.json`: item id to {"admitted": bool, "rule": …, "expected": test ids}, for this plan."""
+    value = read_json(root / layout.ADMITTED)
+    found, plan = validate(Admitted, value, layout.ADMITTED), read_plan(root)
+    if found.plan_sha256 != plan.sha256() or found.items.keys() != {item.item_id for item in plan.items}:
+        raise InputError(layout.ADMITTED, "belongs to another plan", layout.PLAN, "run `dvc repro preflight`")
+    return value
 
 
 def read_frozen(root: Path, plan: Plan, name: Path) -> pa.Table:
-    """One of the three frozen tables, held against the digest in the plan. Raises InputError."""
+    """One of the three frozen tables, held against the digest and the items in the plan. Raises InputError."""
     schema, expected = {
         layout.ITEMS: (tables.ITEMS, plan.items_rows_sha256),
         layout.TREES: (tables.TREES, plan.trees_rows_sha256),
@@ -48,6 +53,9 @@ def read_frozen(root: Path, plan: Plan, name: Path) -> pa.Table:
     found = parquet.rows_sha256(made)
     if found != expected:
         raise InputError(name, f"rows_sha256 {found[:16]}", f"{expected[:16]} as in the plan", "run `dvc repro freeze`")
+    odd = set(made.column("item_id").to_pylist()) ^ {item.item_id for item in plan.items}
+    if odd:
+        raise InputError(f"{layout.PLAN}: items", f"{min(odd)} isn't in both", f"the items of {name}", "freeze again")
     return made
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import warnings
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 from stages.contract import limits
-from stages.contract.types import Id, RelPath, Strict, Whole
+from stages.contract.types import Glob, Id, Name, RelPath, Strict, Whole
 
 
 def _hex(length: int, name: str) -> AfterValidator:
@@ -21,23 +23,52 @@ def _hex(length: int, name: str) -> AfterValidator:
 
 Sha256 = Annotated[str, _hex(64, "a sha256")]
 GitId = Annotated[str, _hex(40, "a git object id")]
-Line = Annotated[str, Field(min_length=1, max_length=1000)]
+Word = Annotated[str, Field(min_length=1, max_length=4000)]
+_SIGNATURE_DEPTH = 50
+
+
+def check_signature(value: str) -> str:
+    """A Python signature as it stands between a function's name and its colon, perhaps after `async `."""
+    form = "a signature such as (a: int, b: str = '') -> bool, perhaps after `async `"
+    words = value.removeprefix("async ")
+    head = "def f" if words == value else "async def f"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape in a default is the author's business
+            tree = ast.parse(f"{head}{words}: ...\n")
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
+        raise ValueError(form) from None
+    level: list[ast.AST] = [tree]
+    for _ in range(_SIGNATURE_DEPTH):
+        level = [below for node in level for below in ast.iter_child_nodes(node)]
+    match tree.body:
+        case [
+            ast.FunctionDef(args=args, body=[ast.Expr(value=ast.Constant(value=body))])
+            | ast.AsyncFunctionDef(args=args, body=[ast.Expr(value=ast.Constant(value=body))])
+        ] if body is ... and words.startswith("(") and not level:
+            every = [*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg]
+            names = [arg.arg for arg in every if arg is not None]
+            if len(set(names)) == len(names):
+                return value
+    raise ValueError(form)
 
 
 class Interface(Strict):
     """The one callable that callers of the task rely on; told to the agent, compared after the run."""
 
-    module: Line
-    function: Line
-    signature: Annotated[str, Field(pattern=r"^\(.*\)( -> .+)?$", max_length=2000)]
+    module: Name
+    function: Name
+    signature: Annotated[
+        str, Field(pattern=r"^(async )?\(.*\)( -> .+)?$", max_length=2000), AfterValidator(check_signature)
+    ]
 
 
 class Allow(Strict):
     """What a solution may import, read from the environment, and write."""
 
-    imports: list[Line] = []
-    env: list[Line] = []
-    files_write: Annotated[list[RelPath], Field(min_length=1)]
+    imports: list[Name] = []
+    env: list[Name] = []
+    files_write: Annotated[list[Glob], Field(min_length=1)]
     stdlib: bool = False
 
 
@@ -46,11 +77,18 @@ class Oracle(Strict):
 
     kind: Literal["pytest", "command"] = "pytest"
     path: RelPath = "oracle"
-    command: list[Line] | None = None
+    command: Annotated[list[Word], Field(min_length=1)] | None = None
     boundary: Literal["auto", "inprocess", "process"] | None = None
     timeout_s: Annotated[Whole, Field(ge=1, le=limits.MAX_ORACLE_TIMEOUT_S)] = 60
     hidden: bool = True
     disputed: Annotated[str, Field(max_length=2000)] | None = None
+
+    @field_validator("boundary")
+    @classmethod
+    def _not_yet(cls, value: str | None) -> str | None:
+        if value == "process":
+            raise ValueError("auto or inprocess: a process of its own for the code under test is not built yet")
+        return value
 
     @model_validator(mode="after")
     def _command_fits_kind(self) -> Oracle:
@@ -77,8 +115,8 @@ class Source(Strict):
     """Where the workspace comes from: a folder of the task, or a git tag pinned to a commit and a tree."""
 
     path: RelPath | None = None
-    git: Line | None = None
-    tag: Line | None = None
+    git: Name | None = None
+    tag: Name | None = None
     commit: GitId | None = None
     tree: GitId | None = None
 
@@ -90,14 +128,14 @@ class Source(Strict):
         elif self.path is not None:
             raise ValueError("a path or a git source, not both")
         elif not (self.tag and self.commit and self.tree):
-            raise ValueError("a git source pins tag, commit and tree (a branch or HEAD is a floating source)")
+            raise ValueError("a git source with tag, commit and tree (a branch or HEAD is a floating source)")
         return self
 
 
 class Environment(Strict):
     """Interpreter and frozen wheels that agent and oracle get."""
 
-    python: Line
+    python: Name
     wheels: list[RelPath] = []
 
 
@@ -119,6 +157,18 @@ class Task(Strict):
     canaries: list[Annotated[str, Field(min_length=8, max_length=200)]] = []
     environment: Environment | None = None
     source: Source = Source(path="workspace")
+
+    @model_validator(mode="after")
+    def _hidden_stays_hidden(self) -> Task:
+        hidden = {"oracle.path": self.oracle.path, "the solution": "solution", "the wrong solutions": "wrong"}
+        shown = {"statement": self.statement, "this file": "task.yaml"}
+        if self.source.git is None:
+            shown["source.path"] = self.source.path or "workspace"
+        for name, path in hidden.items():
+            for beside, other in {**shown, **{n: p for n, p in hidden.items() if n != name}}.items():
+                if f"{other}/".startswith(f"{path}/") or f"{path}/".startswith(f"{other}/"):
+                    raise ValueError(f"{name} ({path}) and {beside} ({other}) in places of their own")
+        return self
 
 
 class Pack(Strict):

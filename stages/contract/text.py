@@ -1,18 +1,14 @@
-"""Files that people write, read safely: UTF-8 only, bounded YAML without tags or aliases, strict JSON.
+"""Files of text and JSON, read safely: regular files of bounded size, UTF-8 only, strict JSON.
 
-The YAML read here is the core schema of YAML 1.2, as DVC reads `params.yaml`: `yes` is a string, numbers with
-a point are exact decimals. Duplicate keys, tags, anchors, several documents and deep nesting are refused.
+Line ends are left alone: CRLF is white space in YAML and JSON, and bytes like any others everywhere else.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from decimal import Decimal
+import math
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from stages.contract import limits
 from stages.contract.errors import InputError, MissingInput
@@ -49,105 +45,10 @@ def decode(path: object, data: bytes) -> str:
     return text
 
 
-def _refusal(what: str, mark: Any) -> yaml.MarkedYAMLError:
-    return yaml.MarkedYAMLError(problem=what, problem_mark=mark)
-
-
-class _Loader(yaml.SafeLoader):
-    """Core-schema loader that refuses what can surprise or explode."""
-
-    yaml_implicit_resolvers: dict[Any, Any] = {}
-    depth = 0
-    nodes = 0
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        event = self.peek_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.AliasEvent):
-            raise _refusal("an alias (*name)", event.start_mark)
-        if getattr(event, "anchor", None) is not None:
-            raise _refusal("an anchor (&name)", event.start_mark)
-        if getattr(event, "tag", None) is not None:
-            raise _refusal(f"a tag ({event.tag})", event.start_mark)
-        self.depth += 1
-        self.nodes += 1
-        if self.depth > limits.MAX_YAML_DEPTH or self.nodes > limits.MAX_YAML_NODES:
-            raise _refusal("nesting or size beyond limits", event.start_mark)
-        node = super().compose_node(parent, index)
-        self.depth -= 1
-        return node
-
-
-def _number(loader: _Loader, node: yaml.ScalarNode) -> Decimal:
-    text = loader.construct_scalar(node)
-    if "n" in text.lower():  # .nan, .inf
-        raise _refusal(f"{text}, which is no finite number", node.start_mark)
-    return Decimal(text)
-
-
-def _integer(loader: _Loader, node: yaml.ScalarNode) -> int:
-    text = loader.construct_scalar(node)
-    if len(text) > 60:
-        raise _refusal("an integer of over 60 digits", node.start_mark)
-    return int(text, 0) if text.lower().startswith(("0o", "0x")) else int(text, 10)
-
-
-def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
-    result: dict[str, Any] = {}
-    for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if not isinstance(key, str):
-            raise _refusal(f"a key that is no text ({key!r})", key_node.start_mark)
-        if key in result:
-            raise _refusal(f"the key {key!r} twice", key_node.start_mark)
-        result[key] = loader.construct_object(value_node, deep=True)
-    return result
-
-
-_CORE = [
-    ("tag:yaml.org,2002:null", r"~|null|Null|NULL|", ["~", "n", "N", ""]),
-    ("tag:yaml.org,2002:bool", r"true|True|TRUE|false|False|FALSE", list("tTfF")),
-    ("tag:yaml.org,2002:int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", list("-+0123456789")),
-    (
-        "tag:yaml.org,2002:float",
-        r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?|[-+]?(\.inf|\.Inf|\.INF)|\.nan|\.NaN|\.NAN",
-        list("-+0123456789."),
-    ),
-]
-for _tag, _pattern, _first in _CORE:
-    _Loader.add_implicit_resolver(_tag, re.compile(rf"^(?:{_pattern})$"), _first)
-_Loader.add_constructor("tag:yaml.org,2002:float", _number)
-_Loader.add_constructor("tag:yaml.org,2002:int", _integer)
-_Loader.add_constructor("tag:yaml.org,2002:map", _mapping)
-
-
-def parse_yaml(where: object, text: str) -> Any:
-    """One YAML document as plain dicts, lists, str, int, Decimal, bool, None. Raises InputError."""
-    try:
-        return yaml.load(text, Loader=_Loader)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        line = f":{mark.line + 1}" if mark is not None else ""
-        raise InputError(
-            f"{where}{line}",
-            f"can't be read as YAML: {error.problem}",
-            "plain YAML without tags, anchors or repeated keys",
-        ) from None
-    except yaml.YAMLError as error:
-        raise InputError(where, f"can't be read as YAML: {error}", "plain YAML") from None
-    except (RecursionError, ValueError) as error:
-        raise InputError(where, f"can't be read as YAML: {error}", "plain YAML") from None
-
-
-def read_yaml(path: Path) -> dict[str, Any]:
-    """A YAML file whose top level is a mapping."""
-    value = parse_yaml(path, decode(path, read_bytes(path, limits.MAX_YAML_BYTES, "a YAML file")))
-    if not isinstance(value, dict):
-        raise InputError(path, f"holds {_kind(value)} at the top", "a mapping of keys")
-    return value
-
-
-def _kind(value: Any) -> str:
-    return "nothing" if value is None else f"a {type(value).__name__}"
+def kind(value: Any) -> str:
+    """What a parsed value is, for people."""
+    names = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean", type(None): "nothing"}
+    return names.get(type(value), "a number")
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -161,18 +62,55 @@ def _constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON number")
 
 
+def _float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > 17 or abs(int(text)) >= 2**53:
+        raise ValueError(f"{text[:40]} is an integer that readers of JSON don't agree on")
+    return int(text)
+
+
+def _check_shape(value: Any) -> None:
+    level = [value]
+    for _ in range(limits.MAX_JSON_DEPTH):
+        level = [
+            below
+            for one in level
+            for below in (one.values() if isinstance(one, dict) else one)
+            if isinstance(below, dict | list)
+        ]
+        if not level:
+            return
+    raise ValueError(f"nested deeper than {limits.MAX_JSON_DEPTH}")
+
+
 def parse_json(where: object, data: bytes) -> Any:
-    """Strict JSON: no NaN, no repeated keys, bounded depth. Raises InputError."""
+    """Strict JSON: finite numbers, integers below 2**53, no repeated keys, bounded depth, whole Unicode.
+
+    What this returns has a canonical form. Raises InputError.
+    """
     text = decode(where, data)
     try:
-        return json.loads(text, object_pairs_hook=_pairs, parse_constant=_constant)
+        value = json.loads(
+            text, object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_integer
+        )
+        if isinstance(value, dict | list):
+            _check_shape(value)
+        if "\\ud" in text.lower():
+            json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is no text
     except (ValueError, RecursionError) as error:
         raise InputError(where, f"can't be read as JSON: {error}", "strict JSON") from None
+    return value
 
 
 def read_json(path: Path, limit: int = limits.MAX_JSON_BYTES) -> dict[str, Any]:
     """A JSON file whose top level is an object."""
     value = parse_json(path, read_bytes(path, limit, "a JSON file"))
     if not isinstance(value, dict):
-        raise InputError(path, f"holds {_kind(value)} at the top", "an object")
+        raise InputError(path, f"holds {kind(value)} at the top", "an object")
     return value

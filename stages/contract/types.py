@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
@@ -14,6 +13,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     PlainSerializer,
     ValidationError,
     WithJsonSchema,
@@ -21,7 +21,7 @@ from pydantic import (
 
 from stages.contract import limits
 from stages.contract.digest import rational, rational_text
-from stages.contract.errors import InputError
+from stages.contract.errors import InputError, one_line
 
 ID_PATTERN = r"^[A-Za-z0-9](?:[A-Za-z0-9_-]|\.(?!\.))*$"
 _ID = re.compile(ID_PATTERN)
@@ -30,7 +30,7 @@ _ID = re.compile(ID_PATTERN)
 def check_id(value: str) -> str:
     """An id of a safe alphabet: letters, digits, `_`, `-`, single dots; starts with a letter or digit."""
     if not _ID.fullmatch(value) or len(value) > 100 or value.endswith((".", ".lock")):
-        raise ValueError(f"{value!r} is no id: 1 to 100 letters, digits, '-', '_' and single '.'")
+        raise ValueError("an id: 1 to 100 letters, digits, '-', '_' and single '.'")
     return value
 
 
@@ -44,7 +44,21 @@ def check_path(value: str) -> str:
         or any(part in ("", ".", "..") for part in parts)
         or not value.isprintable()
     ):
-        raise ValueError(f"{value!r} is no relative path inside its folder")
+        raise ValueError(
+            f"a relative path inside its folder, at most {limits.MAX_PATH_CHARS} characters, no '..', no backslashes"
+        )
+    return value
+
+
+def check_glob(value: str) -> str:
+    """A pattern of paths: a relative path whose segments may hold `*` or be `**`; a final `/` is everything below."""
+    check_path(value.removesuffix("/"))
+    return value
+
+
+def _check_printable(value: str) -> str:
+    if not value.isprintable() or value != value.strip():
+        raise ValueError("one line of printable text without spaces around it")
     return value
 
 
@@ -52,13 +66,13 @@ def _to_rational(value: Any) -> Fraction:
     try:
         return rational(value)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{value!r} is no exact number ({error})") from None
+        raise ValueError(f"an exact number ({error})") from None
 
 
 def _no_decimal(value: Any) -> Any:
     # A task or seed written 1.0 is not an integer; pydantic would take the Decimal silently.
-    if isinstance(value, Decimal):
-        raise ValueError(f"{value} is no whole number")
+    if isinstance(value, Decimal) or (isinstance(value, int) and abs(value) >= 2**53):
+        raise ValueError("a whole number below 2**53")
     return value
 
 
@@ -66,6 +80,8 @@ Id = Annotated[
     str, AfterValidator(check_id), WithJsonSchema({"type": "string", "pattern": ID_PATTERN, "maxLength": 100})
 ]
 RelPath = Annotated[str, AfterValidator(check_path)]
+Glob = Annotated[str, AfterValidator(check_glob)]
+Name = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_check_printable)]
 Rational = Annotated[
     Fraction,
     BeforeValidator(_to_rational),
@@ -82,6 +98,7 @@ class Strict(BaseModel):
 
 
 M = TypeVar("M", bound=BaseModel)
+Location = tuple[int | str, ...]
 
 
 def validate(model: type[M], value: Any, where: object) -> M:
@@ -89,32 +106,55 @@ def validate(model: type[M], value: Any, where: object) -> M:
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_context=False)[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the top level"
-        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        if first["type"] == "extra_forbidden":
-            known = _known_keys(model, first["loc"])
-            near = difflib.get_close_matches(str(first["loc"][-1]), known, n=1)
-            todo = f"did you mean {near[0]!r}?" if near else "remove it"
-            raise InputError(
-                f"{where}: {key}", f"unknown key{more}", f"one of {', '.join(sorted(known))}", todo
-            ) from None
-        found = "missing" if first["type"] == "missing" else f"found {first['input']!r}"
-        message = first["msg"].removeprefix("Value error, ")
-        raise InputError(f"{where}: {key}", f"{found}{more}", message) from None
+        errors = error.errors(include_url=False, include_context=False)
+    # A misspelt key is named before the one that it leaves missing.
+    first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
+    keys = _keys(value, first["loc"])
+    place = f"{where}: {'.'.join(keys) or 'the top level'}"
+    same = [e for e in errors if _keys(value, e["loc"]) == keys]
+    more = f" (and {len(errors) - len(same)} more)" if len(errors) > len(same) else ""
+    if first["type"] == "extra_forbidden":
+        known = sorted(_known_keys(model, first["loc"]))
+        near = difflib.get_close_matches(keys[-1], known, n=1)
+        todo = f"did you mean {near[0]!r}?" if near else "remove it"
+        raise InputError(place, f"unknown key{more}", f"one of {', '.join(known)}", todo)
+    if first["type"] == "missing":
+        raise InputError(place, f"missing{more}", "this key")
+    wanted = dict.fromkeys(e["msg"].removeprefix("Value error, ").removeprefix("Input should be ") for e in same)
+    raise InputError(place, f"found {_shown(first['input'])}{more}", " or ".join(wanted))
 
 
-def _known_keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> list[str]:
-    """Field names that stand beside the refused key, found by walking the models along its location."""
+def _keys(value: Any, loc: Location) -> list[str]:
+    """The parts of a location that are keys or positions in the value; the others name branches of a union."""
+    keys: list[str] = []
+    for place, part in enumerate(loc):
+        if isinstance(value, list):
+            value = dict(enumerate(value))
+        if not isinstance(value, dict):
+            break
+        if part in value:
+            value = value[part]
+        elif place < len(loc) - 1 or not str(part).isidentifier():  # what's left is a key that is missing
+            continue
+        keys.append(str(part))
+    return keys
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return "keys that don't fit each other" if value else "an empty mapping"
+    if isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
+        return "a list"
+    return one_line(value if isinstance(value, Decimal | Fraction) else repr(value), 100)
+
+
+def _known_keys(model: type[BaseModel], loc: Location) -> list[str]:
+    """Names that stand beside the refused key, found by walking the models along its location."""
     here: list[type[BaseModel]] = [model]
     for part in loc[:-1]:
-        below: list[type[BaseModel]] = []
-        for one in here:
-            field = one.model_fields.get(str(part))
-            if field is not None:
-                below += _models_in(field.annotation)
-        here = below or here
-    return [name for one in here for name in one.model_fields]
+        fields = [field for one in here if (field := one.model_fields.get(str(part))) is not None]
+        here = [found for field in fields for found in _models_in(field.annotation)] or here
+    return [field.alias or name for one in here for name, field in one.model_fields.items()]
 
 
 def _models_in(annotation: Any) -> list[type[BaseModel]]:
@@ -126,5 +166,5 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 def plain(model: BaseModel) -> dict[str, Any]:
     """A model as JSON-ready data: rationals as their one text, tuples as lists."""
     value = model.model_dump(mode="json")
-    assert isinstance(value, Mapping)
-    return dict(value)
+    assert isinstance(value, dict)
+    return value

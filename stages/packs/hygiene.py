@@ -3,119 +3,117 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable
-from pathlib import PurePosixPath
+import posixpath
+import re
+import unicodedata
+from collections.abc import Sequence
 
 from stages.contract import limits
 from stages.contract.errors import InputError
 from stages.contract.trees import LINK, Entry
 from stages.contract.types import check_path
 
-_REFUSED = (
-    *(
-        "__pycache__",
-        "*.pyc",
-        "*.pyo",
-        ".pytest_cache",
-        ".mypy_cache",
-        ".ruff_cache",
-        ".hypothesis",
-        ".tox",
-        ".nox",
-    ),
-    *(
-        ".venv",
-        "node_modules",
-        "*.egg-info",
-        ".coverage",
-        ".ipynb_checkpoints",
-        ".git",
-        ".hg",
-        ".svn",
-        ".dvc",
-    ),
-    *(
-        ".idea",
-        ".vscode",
-        ".DS_Store",
-        "Thumbs.db",
-        "desktop.ini",
-        "*~",
-        "*.swp",
-        "*.swo",
-        ".#*",
-        "#*#",
-        "*.orig",
-        "*.rej",
-    ),
+_CACHES = (
+    *("__pycache__", "*.pyc", "*.pyo", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".hypothesis", ".tox", ".nox"),
+    *(".eggs", "*.egg-info", ".coverage", ".ipynb_checkpoints", ".venv", "node_modules"),
 )
+_VERSION_CONTROL = (".git", ".hg", ".svn", ".dvc", "*.orig", "*.rej")
+_EDITORS = (".idea", ".vscode", "*~", "*.swp", "*.swo", ".#*", "#*#")
+_DESKTOPS = (".DS_Store", "__MACOSX", "Thumbs.db", "desktop.ini")
+_REFUSED = _CACHES + _VERSION_CONTROL + _EDITORS + _DESKTOPS
+_ANY = re.compile("|".join(map(fnmatch.translate, _REFUSED)))
+_MAX_STEPS = 40  # of links, as in Linux
 
 
 def refused_name(path: str) -> str | None:
     """The pattern by which a path is refused, if any part of it is a cache or an editor's file."""
     for part in path.split("/"):
-        for pattern in _REFUSED:
-            if fnmatch.fnmatchcase(part, pattern):
-                return pattern
+        if _ANY.match(part):
+            return next(pattern for pattern in _REFUSED if fnmatch.fnmatchcase(part, pattern))
     return None
 
 
-def check_tree(where: str, entries: Iterable[Entry], *, caches: bool = True) -> None:
+def check_tree(where: str, entries: Sequence[Entry], *, authored: bool = True) -> None:
     """Raise InputError at the first file that can't be frozen.
 
-    With `caches` false (a git source, whose bytes the author may not own) names of caches are let through.
+    With `authored` false (a git source, whose bytes the author may not own) caches, names that differ by case only
+    and links to nothing are let through.
     """
-    seen: dict[str, str] = {}
-    total = count = 0
+    files = {entry.path for entry in entries}
+    folders: set[str] = set()
+    spelt: dict[str, str] = {}
+    total = 0
     for entry in entries:
+        place = f"{where}/{entry.path}"
         try:
             check_path(entry.path)
         except ValueError as error:
-            raise InputError(where, str(error), "a relative path inside the folder", "rename it") from None
-        pattern = refused_name(entry.path) if caches else None
-        if pattern:
+            raise InputError(place, "a name that can't be frozen", str(error), "rename it") from None
+        pattern = refused_name(entry.path) if authored else None
+        if pattern or ".git" in entry.path.casefold().split("/"):
             raise InputError(
-                f"{where}/{entry.path}",
-                f"a cache, editor or version-control file ({pattern})",
+                place,
+                f"a cache, editor or version-control file ({pattern or '.git'})",
                 "authored files only",
                 "delete it",
             )
-        folded = entry.path.casefold()
-        if folded in seen:
-            raise InputError(
-                f"{where}/{entry.path}",
-                f"differs from {seen[folded]} by case only",
-                "names that every file system can hold",
-            )
-        seen[folded] = entry.path
-        if entry.mode == LINK:
-            _check_link(where, entry)
+        for path in _prefixes(entry.path):
+            same = unicodedata.normalize("NFC", path).casefold()
+            if authored and spelt.setdefault(same, path) != path:
+                raise InputError(
+                    place,
+                    f"differs from {spelt[same]} by case or accents only",
+                    "names that every file system can hold",
+                    "rename one",
+                )
+            if path != entry.path:
+                folders.add(path)
         if len(entry.content) > limits.MAX_FILE_BYTES:
-            raise InputError(
-                f"{where}/{entry.path}",
-                f"{len(entry.content):,} bytes",
-                f"at most {limits.MAX_FILE_BYTES:,} a file",
-            )
-        total, count = total + len(entry.content), count + 1
-    if count > limits.MAX_FILES_PER_ITEM or total > limits.MAX_ITEM_BYTES:
+            raise InputError(place, f"{len(entry.content):,} bytes", f"at most {limits.MAX_FILE_BYTES:,} a file")
+        total += len(entry.content)
+    if len(entries) > limits.MAX_FILES_PER_ITEM or total > limits.MAX_ITEM_BYTES:
         raise InputError(
             where,
-            f"{count:,} files of {total:,} bytes",
+            f"{len(entries):,} files of {total:,} bytes",
             f"at most {limits.MAX_FILES_PER_ITEM:,} files of {limits.MAX_ITEM_BYTES:,} bytes",
         )
+    if files & folders:
+        raise InputError(f"{where}/{min(files & folders)}", "is both file and folder", "one or the other")
+    _check_links(where, entries, files | folders | {"."}, authored)
 
 
-def _check_link(where: str, entry: Entry) -> None:
-    target = entry.content.decode("utf-8", "replace")
-    depth = len(PurePosixPath(entry.path).parent.parts)
-    for part in target.split("/"):
-        depth += -1 if part == ".." else 0 if part in ("", ".") else 1
-        if depth < 0:
-            break
-    if target.startswith("/") or depth < 0:
-        raise InputError(
-            f"{where}/{entry.path}",
-            f"a link to {target}",
-            "a link that stays inside the folder",
-            "replace it",
-        )
+def _prefixes(path: str) -> list[str]:
+    """The path and the folders that it lies in, outermost first."""
+    return [path[:at] for at, char in enumerate(path) if char == "/"] + [path]
+
+
+def _check_links(where: str, entries: Sequence[Entry], known: set[str], authored: bool) -> None:
+    links = {e.path: e.content.decode("utf-8", "replace") for e in entries if e.mode == LINK}
+    for path, target in links.items():
+        # `..` after a name would leave a folder that may itself be a link; only at the start it is what it seems.
+        up = re.match(r"(?:\.\./|\./|\.\.$)*", target)
+        below = target[up.end() :] if up else target
+        whole = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+        if (
+            not target
+            or len(target) > limits.MAX_PATH_CHARS
+            or target.startswith("/")
+            or ".." in below.split("/")
+            or whole == ".."
+            or whole.startswith("../")
+        ):
+            raise InputError(
+                f"{where}/{path}", f"a link to {target}", "a link that stays inside the folder", "replace it"
+            )
+        if authored and not _leads(whole, links, known):
+            raise InputError(f"{where}/{path}", f"a link to {target}, which isn't there", "a link to a file", "mend it")
+
+
+def _leads(path: str, links: dict[str, str], known: set[str]) -> bool:
+    """Whether a path of the tree is a file or folder in the end, links followed."""
+    for _ in range(_MAX_STEPS):
+        step = next((prefix for prefix in _prefixes(path) if prefix in links), None)
+        if step is None:
+            return path in known
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(step), links[step], path[len(step) + 1 :]))
+    return False

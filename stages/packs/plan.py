@@ -37,12 +37,12 @@ def build_plan(pack: FrozenPack, params: Params) -> Frozen:
     strata = Counter(i.task.stratum for i in pack.items if not i.task.placebo)
     placebos = Counter(i.task.stratum for i in pack.items if i.task.placebo)
     if not strata:
-        raise InputError("tasks", "only placebos", "at least one real task")
+        raise InputError(f"{params.pack.path}/tasks", "only placebos", "at least one real task")
     check_design(params.protocol, strata, PARAMS)
     for item in pack.items:
         if not item.task.oracle.hidden and params.study.mode != "tutorial":
             raise InputError(
-                f"tasks/{item.task.id}/task.yaml: oracle.hidden",
+                f"{params.pack.path}/tasks/{item.task.id}/task.yaml: oracle.hidden",
                 "false",
                 "true",
                 "an open oracle is for study.mode: tutorial",

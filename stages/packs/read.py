@@ -9,12 +9,12 @@ from stages.contract import limits
 from stages.contract.digest import digest, sha256
 from stages.contract.errors import InputError, MissingInput
 from stages.contract.plan import PlanItem
-from stages.contract.task import Pack, Task
-from stages.contract.text import decode, read_bytes, read_yaml
+from stages.contract.task import Pack, Source, Task
+from stages.contract.text import decode, read_bytes
 from stages.contract.trees import Entry, git_tree_id, tree_digest
-from stages.contract.types import plain, validate
-from stages.packs.folder import read_folder
-from stages.packs.gitsource import read_tag
+from stages.contract.types import check_id, plain, validate
+from stages.contract.yamlfile import read_yaml
+from stages.packs.folder import inside, read_folder
 from stages.packs.hygiene import check_tree, refused_name
 
 
@@ -32,12 +32,14 @@ class FrozenItem:
     def planned(self, default_budget_s: int) -> PlanItem:
         """The item as it stands in the plan, all bytes named by digest."""
         task = self.task
+        prompt, tree = sha256(self.statement), tree_digest(self.tree)
+        oracle, solution = tree_digest(self.oracle), tree_digest(self.solution)
         parts = {
             "task": plain(task),
-            "prompt": sha256(self.statement),
-            "tree": tree_digest(self.tree),
-            "oracle": tree_digest(self.oracle),
-            "solution": tree_digest(self.solution),
+            "prompt": prompt,
+            "tree": tree,
+            "oracle": oracle,
+            "solution": solution,
             "wrong": {name: tree_digest(files) for name, files in self.wrong.items()},
         }
         source = {"git": task.source.git, "tag": task.source.tag, "commit": task.source.commit}
@@ -49,16 +51,16 @@ class FrozenItem:
             placebo=task.placebo,
             time_budget_s=task.time_budget_s or default_budget_s,
             prompt_path=f"tasks/{task.id}/{task.statement}",
-            prompt_sha256=sha256(self.statement),
+            prompt_sha256=prompt,
             interface=task.interface,
             allow=task.allow,
             oracle=task.oracle,
             canaries=task.canaries,
             source={k: v for k, v in source.items() if v} or {"path": task.source.path or "workspace"},
-            tree_sha256=tree_digest(self.tree),
+            tree_sha256=tree,
             tree_git=git_tree_id(self.tree),
-            oracle_sha256=tree_digest(self.oracle),
-            solution_sha256=tree_digest(self.solution) if self.solution else None,
+            oracle_sha256=oracle,
+            solution_sha256=solution if self.solution else None,
             item_sha256=digest(parts),
         )
 
@@ -75,45 +77,44 @@ def read_pack(root: Path) -> FrozenPack:
     """Read and validate a whole pack folder. Raises InputError at the first thing that can't be frozen."""
     if not root.is_dir():
         raise MissingInput(root, "is no folder", "a pack: pack.yaml and tasks/", "set pack.path in params.yaml")
-    pack = validate(Pack, read_yaml(root / "pack.yaml"), root / "pack.yaml")
+    pack = validate(Pack, read_yaml(inside(root, "pack.yaml")), root / "pack.yaml")
     for child in sorted(root.iterdir()):
         if child.name not in ("pack.yaml", "tasks", "README.md", "LICENSE"):
             raise InputError(child, "unknown in a pack", "pack.yaml, tasks/, README.md, LICENSE", "move it out")
-    folder = root / "tasks"
+    folder = inside(root, "tasks")
     if not folder.is_dir():
         raise MissingInput(folder, "isn't there", "a folder with one folder per task")
-    items: list[FrozenItem] = []
+    children = sorted(folder.iterdir())
+    if not children:
+        raise InputError(folder, "holds no task", "at least one task folder")
+    if len(children) > limits.MAX_ITEMS:
+        raise InputError(folder, f"{len(children):,} tasks", f"at most {limits.MAX_ITEMS:,}")
     seen: dict[str, str] = {}
-    for child in sorted(folder.iterdir()):
+    for child in children:
         if refused_name(child.name) or not child.is_dir() or child.is_symlink():
             raise InputError(
                 child, "is no task folder", "one folder per task, nothing else", "delete it or move it out"
             )
-        item = read_task(child)
-        folded = item.task.id.casefold()
-        if folded in seen:
-            raise InputError(child / "task.yaml", f"id {item.task.id} as in {seen[folded]}", "unique ids")
-        seen[folded] = child.name
-        items.append(item)
-    if not items:
-        raise InputError(folder, "holds no task", "at least one task folder", "see `weighbridge task --help`")
-    if len(items) > limits.MAX_ITEMS:
-        raise InputError(folder, f"{len(items):,} tasks", f"at most {limits.MAX_ITEMS:,}")
-    return FrozenPack(pack, sorted(items, key=lambda item: item.task.id))
+        # A task's id is its folder's name, so ids can be the same only in a file system that tells case apart.
+        same = seen.setdefault(child.name.casefold(), child.name)
+        if same != child.name:
+            raise InputError(child, f"the id of {same}, but for case", "unique ids", "rename one")
+    return FrozenPack(pack, sorted((read_task(child) for child in children), key=lambda item: item.task.id))
 
 
 def read_task(folder: Path) -> FrozenItem:
     """Read and validate one task folder."""
     where = folder / "task.yaml"
-    task = validate(Task, read_yaml(where), where)
+    task = validate(Task, read_yaml(inside(folder, "task.yaml")), where)
     if task.id != folder.name:
         raise InputError(f"{where}: id", f"found {task.id}", f"the name of its folder, {folder.name}")
     if task.environment is not None:
         raise InputError(f"{where}: environment", "frozen environments are not built yet", "no such key")
     _check_children(folder, task)
-    statement = read_bytes(folder / task.statement, limits.MAX_STATEMENT_BYTES, "the statement")
-    if not decode(folder / task.statement, statement).strip():
-        raise InputError(folder / task.statement, "is empty", "a statement that a person could work from")
+    statement_file = inside(folder, task.statement)
+    statement = read_bytes(statement_file, limits.MAX_STATEMENT_BYTES, "the statement")
+    if not decode(statement_file, statement).strip():
+        raise InputError(statement_file, "is empty", "a statement that a person could work from")
     if task.prompt_sha256 not in (None, sha256(statement)):
         raise InputError(
             f"{where}: prompt_sha256",
@@ -121,32 +122,54 @@ def read_task(folder: Path) -> FrozenItem:
             f"{sha256(statement)}, the statement's",
             "pin it anew",
         )
-    source = task.source
-    if source.git:
-        tree = read_tag(source, folder, f"{where}: source")
-    else:
-        tree = read_folder(folder / (source.path or "workspace"), str(folder / (source.path or "workspace")))
-    check_tree(str(folder / "workspace"), tree, caches=source.git is None)
-    if not tree:
-        raise InputError(folder, "its workspace is empty", "at least one file")
+    tree = _workspace(folder, task.source)
     oracle = _part(folder, task.oracle.path)
     if not oracle:
         raise MissingInput(folder / task.oracle.path, "no oracle there", "a folder with the hidden tests")
     solution = _part(folder, "solution")
     if task.placebo and solution:
         raise InputError(folder / "solution", "a placebo with a solution", "an impossible oracle and no solution")
-    wrong_root = folder / "wrong"
-    names = sorted(p.name for p in wrong_root.iterdir()) if wrong_root.is_dir() else []
-    return FrozenItem(task, statement, tree, oracle, solution, {name: _part(folder, f"wrong/{name}") for name in names})
+    return FrozenItem(task, statement, tree, oracle, solution, _wrong(folder))
+
+
+def _workspace(folder: Path, source: Source) -> list[Entry]:
+    if source.git is None:
+        name = source.path or "workspace"
+        tree = read_folder(inside(folder, name))
+        check_tree(str(folder / name), tree)
+    else:
+        from stages.packs.gitsource import read_tag  # GitPython is slow to import
+
+        where = f"{folder / 'task.yaml'}: source"
+        tree = read_tag(source, folder, where)
+        check_tree(where, tree, authored=False)
+        if git_tree_id(tree) != source.tree:
+            raise InputError(where, "a tree that holds more than files and folders with files", "an ordinary tree")
+    if not tree:
+        raise InputError(folder, "its workspace is empty", "at least one file")
+    return tree
 
 
 def _part(folder: Path, name: str) -> list[Entry]:
-    path = folder / name
-    if not path.exists() and not path.is_symlink():
+    path = inside(folder, name)
+    if not path.exists():
         return []
-    found = read_folder(path, str(path))
+    found = read_folder(path)
     check_tree(str(path), found)
     return found
+
+
+def _wrong(folder: Path) -> dict[str, list[Entry]]:
+    """Known-wrong solutions: an overlay in a folder of its own for each."""
+    root = inside(folder, "wrong")
+    result: dict[str, list[Entry]] = {}
+    for path in sorted(root.iterdir()) if root.is_dir() else []:
+        try:
+            check_id(path.name)
+        except ValueError as error:
+            raise InputError(path, "the name of a known-wrong solution", str(error), "rename it") from None
+        result[path.name] = _part(folder, f"wrong/{path.name}")
+    return result
 
 
 def _check_children(folder: Path, task: Task) -> None:

@@ -80,7 +80,8 @@ def params(**changes: Any) -> dict[str, Any]:
             "min_detectable_effect": 0.05,
         },
         "arms": {},
-        "run": {"workers": 2, "allow_no_isolation": True},
+        "oracle": {"boundary": "auto", "recheck": 0.1},
+        "run": {"workers": 2, "isolation": "auto", "allow_no_isolation": True},
     }
     for arm, name in (("candidate", "able"), ("control", "poor")):
         made["arms"][arm] = {
@@ -116,7 +117,7 @@ def make_study(root: Path, items: int = 4, placebos: int = 2, skills: tuple[int,
         write_task(pack, f"placebo-{number}", ("left", "right")[number % 2], placebo=True)
     for name, skill in zip(("able", "poor"), skills, strict=True):
         write(root / f"data/agents/{name}/agent.py", AGENT.format(skill=skill, name=name))
-    write(root / "data/exclusions.jsonl", "")
+    write(root / "data/exclusions.jsonl", '{"schema": "weighbridge.exclusions/1"}\n')
     write_params(root, **changes)
     return root
 
