@@ -28,7 +28,7 @@ def preflight(root: Path, say: Callable[[str], None] = print) -> dict[str, str]:
     from stages.render import progress
     from stages.sandbox import find
 
-    with stage(root, [layout.PLAN, layout.TREES, layout.HIDDEN]) as out:
+    with stage(root, [layout.PARAMS, layout.PLAN, layout.TREES, layout.HIDDEN]) as out:
         plan, params = read_plan(root), read_params(root)
         files = {
             **entries(read_frozen(root, plan, layout.TREES)),

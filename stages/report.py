@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.contract import layout, parquet, tables
-from stages.contract.bill import make_bill, run_bill
+from stages.contract.bill import PARTS, make_bill, run_bill
 from stages.contract.digest import pretty
 from stages.contract.files import stage
 from stages.contract.study import read_admitted, read_manifest, read_plan
@@ -23,7 +23,7 @@ def report(root: Path) -> dict[str, Any]:
     from stages.gate import REASONS, RULES, Evidence, decide
     from stages.render import flat_metrics, markdown
 
-    with stage(root, INPUTS) as out:
+    with stage(root, INPUTS, optional=[name for name, _, _ in PARTS]) as out:
         manifest, plan = read_manifest(root), read_plan(root)
         ledger = parquet.read(root / layout.LEDGER, tables.LEDGER)
         exclusions = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS)

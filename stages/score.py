@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stages.oracle import Bench, Observation
 
 INPUTS = [
-    *(layout.PLAN, layout.ADMITTED, layout.ITEMS, layout.TREES, layout.HIDDEN),
+    *(layout.PARAMS, layout.PLAN, layout.ADMITTED, layout.ITEMS, layout.TREES, layout.HIDDEN),
     *(layout.TRIALS, layout.PATCHES, layout.STAMPS, layout.TRANSCRIPTS),
 ]
 

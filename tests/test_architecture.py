@@ -73,7 +73,9 @@ def test_modules_are_short(path: Path) -> None:
 
 
 def test_nothing_else_lies_at_the_top() -> None:
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
     top = {name.split("/")[0] for name in listed if name}
     assert {name for name in top if not name.startswith(".")} <= TOP
 

@@ -131,7 +131,8 @@ def test_ten_kills_lose_no_finished_trial(tmp_path: Path, undisturbed: dict[str,
 def test_two_runs_at_once_share_the_campaign_without_a_double_start(tmp_path: Path) -> None:
     root = slow_study(tmp_path / "s")
     pair = [
-        subprocess.Popen([sys.executable, "-m", "stages", "run"], cwd=root, stderr=subprocess.PIPE, text=True) for _ in range(2)
+        subprocess.Popen([sys.executable, "-m", "stages", "run"], cwd=root, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
     ]
     said = [child.communicate()[1] for child in pair]
     assert [child.returncode for child in pair] == [0, 0], said

@@ -116,7 +116,9 @@ def test_a_paid_arm_needs_the_word_to_spend(tmp_path: Path) -> None:
 def test_show_gives_the_replayable_object(ran: Path) -> None:
     found = json.loads(stage(ran, "show item-0 candidate 0 --json").stdout)
     row = next(
-        r for r in rows(ran, layout.LEDGER, tables.LEDGER) if (r["item_id"], r["arm"], r["repeat"]) == ("item-0", "candidate", 0)
+        r
+        for r in rows(ran, layout.LEDGER, tables.LEDGER)
+        if (r["item_id"], r["arm"], r["repeat"]) == ("item-0", "candidate", 0)
     )
     statement = (ran / "data/pack/tasks/item-0/statement.md").read_bytes()
     assert found["prompt_sha256"] == hashlib.sha256(statement).hexdigest()

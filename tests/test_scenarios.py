@@ -116,7 +116,10 @@ def test_a_placebo_that_passes_untouched_starts_no_arm(tmp_path: Path) -> None:
 def test_unsound_items_are_refused_before_any_arm(tmp_path: Path) -> None:
     root = make_study(tmp_path / "s", items=4, placebos=1, protocol={"trial_budget": 1})
     tasks = root / "data/pack/tasks"
-    write(tasks / "item-0/oracle/test_oracle.py", "from m_item_0 import add\n\n\ndef test_sum():\n    assert add(1, 2) < 9\n")
+    write(
+        tasks / "item-0/oracle/test_oracle.py",
+        "from m_item_0 import add\n\n\ndef test_sum():\n    assert add(1, 2) < 9\n",
+    )
     flaky = "import os\nfrom m_item_1 import add\n\n\ndef test_sum():\n    assert add(1, 2) == 3 and os.urandom(1)[0] < 60\n"
     write(tasks / "item-1/oracle/test_oracle.py", flaky)
     solution = (tasks / "item-2/solution/m_item_2.py").read_text(encoding="utf-8")

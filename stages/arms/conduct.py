@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from stages.arms.campaign import Judge, Progress, pending, refuse_spending, run_campaign
+from stages.arms.installed import check_runner
 from stages.arms.journal import Journal
 from stages.arms.record import make_record
-from stages.arms.trial import Setting, check_runner
+from stages.arms.trial import Setting
 from stages.contract import layout
 from stages.contract.errors import InputError
 from stages.contract.plan import Manifest, Plan

@@ -47,6 +47,7 @@ def make_record(
         "git": _git_state(root),
         "harness": {"version": __version__, "python": platform.python_version(), "system": platform.system()},
         "isolation": {"tier": isolation.tier, "why": isolation.why, "enforced": isolation.enforced},
+        "mode": manifest.study.mode,
         "protocol": plain(manifest.protocol),
         "events": events,
         "items": {i.item_id: {"sha256": i.item_sha256, "stratum": i.stratum} for i in plan.items},

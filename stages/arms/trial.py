@@ -6,18 +6,16 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
-from stages.arms.installed import install_digest, install_folders
+from stages.arms.installed import fill, install_digest, install_folders
 from stages.arms.journal import Finished
 from stages.contract import limits
 from stages.contract.digest import canonical, rational_text, sha256
-from stages.contract.errors import InputError
 from stages.contract.plan import Manifest, Plan, PlanItem
 from stages.contract.protocol import Arm
 from stages.contract.trees import Change, Entry, patch_digest
@@ -112,21 +110,7 @@ def prepare(setting: Setting, item: PlanItem, name: ArmName, repeat: int) -> Pla
     }
     env = {f"WEIGHBRIDGE_{key.upper()}": value for key, value in values.items()}
     env.update({key: os.environ[key] for key in arm.env if key in os.environ})
-    return Place(base, workspace, [_fill(word, values) for word in arm.command], env, read_only)
-
-
-def _fill(word: str, values: dict[str, str]) -> str:
-    # One pass: a statement that holds "{seed}" must not be filled a second time.
-    result, rest = "", word
-    while rest:
-        start = rest.find("{")
-        end = rest.find("}", start)
-        if start < 0 or end < 0:
-            return result + rest
-        name = rest[start + 1 : end]
-        result += rest[:start] + (values[name] if name in values else rest[start : end + 1])
-        rest = rest[end + 1 :]
-    return result
+    return Place(base, workspace, [fill(word, values) for word in arm.command], env, read_only)
 
 
 def run_trial(
@@ -226,50 +210,3 @@ def _end(outcome: Outcome, too_large: str | None) -> tuple[str, str | None]:
         return "aborted", f"patch_too_large: {too_large}"
     # How the agent ended is recorded and doesn't decide: the oracle judges the tree that it left.
     return "completed", f"ended by signal {outcome.signal}" if outcome.signal is not None else None
-
-
-def check_runner(root: Path, arm: Arm, name: ArmName, isolation: Isolation, say: Callable[[str], None]) -> str | None:
-    """What the runner says of its own version, or None where the arm has no `version_command`.
-
-    Raises InputError if its program can't be found inside the sandbox, if the version command fails, or if what it
-    says doesn't hold the pinned version: a campaign with another runner than the one agreed on isn't started.
-    """
-    folders = install_folders(root, arm, f"arms.{name}")
-    install = isolation.place(*folders[0]) if folders else ""
-    program = _fill(arm.command[0], {"install": install})
-    found = _once(["sh", "-c", 'command -v -- "$1"', "sh", program], folders, isolation)
-    if found.launch_failed or found.exit_code != 0:
-        why = found.launch_failed or f"{program!r} can't be found where agents run"
-        raise InputError(
-            f"params.yaml: arms.{name}.command",
-            why,
-            "a program on PATH or below {install}",
-            "see install_paths",
-        )
-    if arm.version_command is None:
-        say(f"arm {name}: no version_command, so its version {arm.version} is taken on trust")
-        return None
-    outcome = _once([_fill(word, {"install": install}) for word in arm.version_command], folders, isolation)
-    where = f"params.yaml: arms.{name}.version_command"
-    said = (outcome.stdout or outcome.stderr).decode("utf-8", "replace").strip().splitlines()[:1]
-    if outcome.launch_failed or outcome.timed_out or outcome.exit_code != 0 or not said:
-        why = outcome.launch_failed or (
-            "timed out" if outcome.timed_out else f"ended with exit code {outcome.exit_code}"
-        )
-        raise InputError(where, why, "a command that prints the runner's version", "try it by hand")
-    if arm.version.lstrip("v") not in {word.strip("v,;()") for word in said[0].replace("/", " ").split()}:
-        raise InputError(where, f"the runner says {said[0]!r}", f"the pinned {arm.version}", "pin what is installed")
-    return said[0][:200]
-
-
-def _once(argv: list[str], folders: list[tuple[Path, str]], isolation: Isolation) -> Outcome:
-    with tempfile.TemporaryDirectory(prefix="wb-") as base:
-        return run(
-            argv,
-            isolation=isolation,
-            workspace=Path(base),
-            read_only=folders if isolation.tier != "none" else [],
-            env={},
-            timeout_s=60.0,
-            output_cap=10_000,
-        )

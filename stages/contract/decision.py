@@ -33,8 +33,9 @@ class Counts(_Part):
 
 
 class Summary(_Part):
-    """The blocked paired difference. Null is unknown."""
+    """The blocked paired difference over `items`. Null is unknown; a `p_sign_flip` of 1e-12 stands for that or less."""
 
+    items: int
     delta: float | None
     lo: float | None
     hi: float | None
@@ -53,19 +54,85 @@ class Summary(_Part):
     delta_proportional: float | None
 
 
-class StratumResult(_Part):
-    items_planned: int
-    items: int
+class Tally(_Part):
+    """Candidate against control."""
+
     wins: int
     losses: int
     ties: int
+
+
+class WinRate(Tally):
+    """Per item, with the share of items won; `pair_wins` per repeat pair."""
+
+    rate: float | None
+    pair_wins: Tally
+
+
+class Case(_Part):
+    """One item of a case series: the candidate's passes minus the control's, over `pairs` pairs."""
+
+    item_id: str
+    gains: int
+    pairs: int
+
+
+class StratumResult(Tally):
+    """One original label of the pack, merged or not. A case series has no rate."""
+
+    items_planned: int
+    items: int
+    pair_wins: Tally
     delta: float | None
     lo: float | None
     hi: float | None
     interval_why: str | None = None
     case_series: bool
     merged_into: str | None
-    series: list[dict[str, Any]] | None = None
+    series: list[Case] | None = None
+
+
+class View(_Part):
+    """The whole rule, run again on pairs that are counted otherwise."""
+
+    decision: Literal["publish", "withhold"]
+    reason: str
+    delta: float | None
+    lo: float | None
+    hi: float | None
+
+
+class ByOrder(_Part):
+    candidate_first: View
+    control_first: View
+
+
+class Sensitivity(_Part):
+    as_observed: View
+    excluded_fail: View
+    worst_candidate: View
+    worst_control: View
+    timeouts_pass: View
+    by_order: ByOrder
+    hierarchical: View | None
+    hierarchical_why: str | None = None
+
+
+class Asymmetry(_Part):
+    """Do exclusions lean on one arm? `could_fire`: could so few have shown it?"""
+
+    p: float
+    could_fire: bool
+    candidate: int
+    control: int
+
+
+class Share(_Part):
+    """Excluded pairs of admitted items, and the protocol's limit as a rational."""
+
+    pairs: int
+    of: int
+    limit: str
 
 
 class Decision(_Part):
@@ -93,16 +160,16 @@ class Decision(_Part):
     candidate: Runner
     control: Runner
     counts: Counts
-    placebo_bound: float
+    placebo_bound: float | None
     dropped: list[str]
     summary: Summary | None
     strata: dict[str, StratumResult] | None
     arms: dict[str, dict[str, Any]] | None
-    win_rate: dict[str, Any] | None
-    sensitivity: dict[str, Any] | None
+    win_rate: WinRate | None
+    sensitivity: Sensitivity | None
     exclusions: dict[str, dict[str, int]]
-    asymmetry: dict[str, Any]
-    excluded_share: dict[str, Any]
+    asymmetry: Asymmetry | None
+    excluded_share: Share | None
     started_at: str
     protocol: dict[str, Any]
     findings_of_read: list[dict[str, Any]]

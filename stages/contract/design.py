@@ -61,7 +61,17 @@ def check_design(protocol: Protocol, sizes: Mapping[str, int], where: object) ->
     strata = summary_sizes(protocol, sizes)
     if not strata:
         raise InputError(f"{where}: protocol.case_series", "no stratum left for a summary", "at least one")
-    if isinstance(protocol.strata_weights, dict) and set(protocol.strata_weights) != set(strata):
+    if not isinstance(protocol.strata_weights, dict):
+        return
+    for name, weight in protocol.strata_weights.items():
+        if not weight:
+            raise InputError(
+                f"{where}: protocol.strata_weights",
+                f"{name!r} weighs 0",
+                "a weight above 0",
+                "a stratum leaves the summary only as a case series, which takes fewer than min_stratum_items",
+            )
+    if set(protocol.strata_weights) != set(strata):
         raise InputError(
             f"{where}: protocol.strata_weights",
             f"weights for {', '.join(sorted(protocol.strata_weights))}",

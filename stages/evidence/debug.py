@@ -54,9 +54,8 @@ def debug_trial(
     for stream in ("stdout", "stderr"):
         sys.stdout.write(done.streams[stream][1].decode("utf-8", "backslashreplace"))
     row = done.row
-    say(
-        f"ended {row['ended']} ({row['reason'] or 'no reason'}), exit code {row['exit_code']}, {row['wall_s']:.2f} s, {len(done.changes)} files changed"
-    )
+    why = f" ({row['reason']})" if row["reason"] else ""
+    say(f"ended {row['ended']}{why}, exit code {row['exit_code']}, {row['wall_s']:.2f} s, {len(done.changes)} changes")
     for change in done.changes:
         say(f"  {change.op} {change.path}")
     if (root / layout.ADMITTED).exists():

@@ -67,7 +67,8 @@ def show_trial(root: Path, item_id: str, arm: str, repeat: int) -> tuple[dict[st
 def _diff(change: Change, before: bytes) -> str:
     """One file's change as text for people; controls escaped, binary files named only."""
     after = change.content or b""
-    head = f"--- {change.op} {one_line(change.path)} ({change.mode_before or 'absent'} to {change.mode_after or 'absent'})\n"
+    modes = f"{change.mode_before or 'absent'} to {change.mode_after or 'absent'}"
+    head = f"--- {change.op} {one_line(change.path)} ({modes})\n"
     if change.op == "special" or b"\0" in after + before:
         return head + "    (not shown as text)\n"
     old, new = (

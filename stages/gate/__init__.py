@@ -6,15 +6,15 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stages.gate.batch import Evidence
     from stages.gate.decision import decide
     from stages.gate.events import Event, judge_event, read_events
+    from stages.gate.evidence import Evidence
     from stages.gate.exclude import apply_rules
     from stages.gate.ledger import ledger_row, runner_changes
     from stages.gate.reasons import PUBLISHED, REASONS, RULES
 
 _HOME = {
-    "Evidence": "batch",
+    "Evidence": "evidence",
     "decide": "decision",
     "Event": "events",
     "judge_event": "events",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from datetime import UTC
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BeforeValidator, Field, field_validator
 
 from stages.contract import layout, limits
 from stages.contract.errors import InputError
@@ -16,7 +16,16 @@ from stages.contract.text import decode, parse_json, read_bytes
 from stages.contract.types import Id, Strict, validate
 from stages.gate.reasons import RULES
 
+HEADER = '{"schema": "weighbridge.exclusions/1"}'
+"""An optional first line, so that a study without events has a file that isn't empty, which DVC warns of."""
 MAX_EVENTS_BYTES = 16 * 1024 * 1024
+
+
+def _written(value: Any) -> Any:
+    # pydantic would take a number for seconds since 1970.
+    if not isinstance(value, str | datetime):
+        raise ValueError("a time with its zone, such as 2026-01-31T12:00:00Z")
+    return value
 
 
 class Event(Strict):
@@ -24,8 +33,15 @@ class Event(Strict):
 
     rule: Annotated[str, Field(min_length=1, max_length=100)]
     item_id: Id
-    time: Annotated[AwareDatetime, Field(strict=False)]
+    time: Annotated[AwareDatetime, Field(strict=False), BeforeValidator(_written)]
     evidence: Annotated[str, Field(max_length=2000)] = ""
+
+    @field_validator("time")
+    @classmethod
+    def _in_reach(cls, value: datetime) -> datetime:
+        if not 1970 <= value.year < 9999:  # beyond, UTC may lie outside of what a datetime can hold
+            raise ValueError("a year from 1970 to 9998")
+        return value
 
     def stamp(self) -> str:
         """The time in UTC, as tables hold it."""
@@ -42,7 +58,7 @@ def read_events(root: Path) -> list[tuple[str, Event]]:
         where = f"{layout.EVENTS}:{number}"
         if len(line) > limits.MAX_LINE_BYTES:
             raise InputError(where, f"a line of {len(line):,} characters", f"at most {limits.MAX_LINE_BYTES:,}")
-        if line.strip():
+        if line.strip() and line.strip() != HEADER:
             result.append((line.strip(), validate(Event, parse_json(where, line.encode()), where)))
     return result
 

@@ -7,11 +7,11 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from stages.contract.errors import InputError
-from stages.contract.layout import ADMITTED
 from stages.contract.plan import Manifest, Plan
+from stages.contract.stamp import Stamp
 from stages.gate.events import Event, judge_event
-from stages.session import parse_stamp, violation
+from stages.gate.inputs import check_inputs
+from stages.session import parse_stamps, violations
 
 ARMS = ("candidate", "control")
 
@@ -55,8 +55,10 @@ def apply_rules(
     """(pairs, exclusions) as rows of their tables.
 
     Every planned pair of a real item has a row. `candidate_rule` and `control_rule` name what excluded that arm's
-    trial; a pair is kept when both trials were scored and neither is excluded.
+    trial; a pair is kept when both trials were scored and neither is excluded. Raises InputError where the files
+    don't belong together.
     """
+    check_inputs(plan, manifest, campaign)
     out = Excluded()
     item_rule = _item_rules(plan, admitted, checks, out)
     placebos = {item.item_id: item.placebo for item in plan.items}
@@ -88,9 +90,7 @@ def _item_rules(plan: Plan, admitted: dict[str, Any], checks: list[dict[str, Any
     """Item id to the rule by which preflight refused it, each written down with its evidence."""
     found: dict[str, str] = {}
     for item in plan.items:
-        entry = admitted["items"].get(item.item_id)
-        if entry is None:
-            raise InputError(ADMITTED, f"no entry for {item.item_id}", "every item of the plan", "run preflight again")
+        entry = admitted["items"][item.item_id]
         if item.placebo or entry["admitted"]:
             continue
         mine = [c for c in checks if (c["item_id"], c["rule"]) == (item.item_id, entry["rule"])]
@@ -162,14 +162,23 @@ def _outcome(row: dict[str, Any] | None, rule: str | None) -> int | None:
 
 
 def _instrument(row: dict[str, Any], manifest: Manifest) -> tuple[str, str] | None:
+    """The first registered rule by which the trial's instrument is to blame, and what was found; never an outcome."""
     registered = manifest.protocol.exclusion_rules
     if row["status"] == "lost":
         if row["attempts"] < 2 and "lost" in registered:
             return "lost", str(row["ended_reason"])
         return None
-    stamps = [parse_stamp(text, f"stamp of {row['item_id']}") for text in json.loads(row["stamps"])]
-    found = violation(stamps, row["attempts"], manifest.protocol.envelope)
-    return found if found and found[0] in registered else None
+    stamps = [_own_stamp(one, row) for one in parse_stamps(row["stamps"], f"stamps of {row['item_id']}")]
+    found = violations(stamps, row["attempts"], manifest.protocol.envelope)
+    return next((one for one in found if one[0] in registered), None)
+
+
+def _own_stamp(stamp: Stamp | str, row: dict[str, Any]) -> Stamp | str:
+    """A stamp of this trial, or why it is none."""
+    key = (row["item_id"], row["arm"], row["repeat"])
+    if isinstance(stamp, str) or (stamp.item_id, stamp.arm, stamp.repeat) == key:
+        return stamp
+    return f"a stamp of {stamp.item_id} ({stamp.arm}, repeat {stamp.repeat})"
 
 
 def _drop_thin_items(plan: Plan, pairs: list[dict[str, Any]], rows: dict[Any, dict[str, Any]], out: Excluded) -> None:

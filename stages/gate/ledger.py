@@ -45,13 +45,17 @@ def ledger_row(
 ) -> dict[str, Any]:
     """The ledger's row of a trial.
 
-    `verdicts` are those of the trial by kind (`first`, `recheck`, `inside`). Two verdicts on one patch are a fail.
+    `verdicts` are those of the trial by kind (`first`, `recheck`, `inside`). Two verdicts on one patch are a fail; of a
+    placebo, whose oracle must never pass, a single pass is one.
     """
     first, again, inside = (verdicts.get(kind) for kind in ("first", "recheck", "inside"))
     verdict = first["verdict"] if first else None
     reason = first["reason"] if first else None
     if first and again and again["verdict"] != first["verdict"]:
         verdict, reason = "fail", f"two verdicts on one patch: {first['verdict']}, then {again['verdict']}"
+    passes = sorted(kind for kind, one in verdicts.items() if one["verdict"] == "pass")
+    if item.placebo and passes and verdict != "pass":
+        verdict, reason = "pass", f"a placebo's oracle passed ({', '.join(passes)})"
     status = status_of(trial["ended"], verdict)
     return {
         **{name: trial[name] for name in ("item_id", "arm", "repeat")},

@@ -7,8 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from stages.gate.batch import ARMS, Evidence
+from stages.contract.protocol import INSTRUMENT_RULES
+from stages.gate.evidence import ARMS, Evidence
 from stages.stats import sig6
+
+_ENVELOPE_RULES = [rule for rule in INSTRUMENT_RULES if rule != "lost"]
 
 
 def arm_metrics(ev: Evidence) -> dict[str, dict[str, Any]]:
@@ -31,18 +34,8 @@ def _arm(ev: Evidence, arm: str, rows: pd.DataFrame, kept: pd.DataFrame) -> dict
     lines, inside = int(rows["generated_lines"].sum()), kept[kept["inside_contract"].notna()]
     violations, extended = int(rows["violations"].sum()), int(rows["extended"].sum())
     per_item = kept.groupby("item_id")["passed"].nunique()
-    patches = kept.groupby("item_id")["patch_sha256"].nunique()
-    outside = ev.pairs[f"{arm}_rule"].isin(
-        (
-            "missing_stamp",
-            "stamp_unavailable",
-            "foreign_server",
-            "queue_delay",
-            "retries",
-            "quota_state",
-            "route_change",
-        )
-    )
+    patches = kept.groupby("item_id")["patch_sha256"].agg(["nunique", "size"])
+    outside = ev.pairs[f"{arm}_rule"].isin(_ENVELOPE_RULES)
     return {
         "name": runner.name,
         "trials": len(kept),
@@ -73,7 +66,9 @@ def _arm(ev: Evidence, arm: str, rows: pd.DataFrame, kept: pd.DataFrame) -> dict
         "canary_hits": int(rows["canary_hits"].sum()),
         "flips": int((per_item > 1).sum()),
         "flip_rate": _share(int((per_item > 1).sum()), len(per_item)),
-        "identical_patches": int((patches == 1).sum()) if ev.plan.trial_budget > 1 else None,
+        "identical_patches": int(((patches["nunique"] == 1) & (patches["size"] > 1)).sum())
+        if ev.plan.trial_budget > 1
+        else None,
         "wall_s_median": sig6(float(kept["wall_s"].median())) if len(kept) else None,
         "temperature": sorted(set(rows["temperature"])),
         "temperature_sent": None,
@@ -86,13 +81,16 @@ def _arm(ev: Evidence, arm: str, rows: pd.DataFrame, kept: pd.DataFrame) -> dict
 
 
 def win_rate(items: pd.DataFrame) -> dict[str, Any]:
-    """Share of items where the candidate beats the control (the trial-budget article), ties shown."""
+    """Share of items where the candidate beats the control, ties shown; the same per repeat pair (the trial-budget
+    article's `paired_delta`). `items` as `items_of` gives them."""
     wins, losses = int((items["gains"] > 0).sum()), int((items["gains"] < 0).sum())
+    pairs, won, lost = (int(items[name].sum()) for name in ("pairs", "pair_wins", "pair_losses"))
     return {
         "wins": wins,
         "losses": losses,
         "ties": len(items) - wins - losses,
         "rate": _share(wins, len(items)),
+        "pair_wins": {"wins": won, "losses": lost, "ties": pairs - won - lost},
     }
 
 
@@ -108,8 +106,3 @@ def exclusion_counts(ev: Evidence) -> dict[str, dict[str, int]]:
         either = (ev.pairs["candidate_rule"] == rule) | (ev.pairs["control_rule"] == rule)
         entry["items"] = int(ev.pairs[either]["item_id"].nunique())
     return dict(sorted(found.items()))
-
-
-def findings_counts(findings: pd.DataFrame) -> dict[str, int]:
-    """Findings by kind."""
-    return {str(kind): int(n) for kind, n in sorted(findings["kind"].value_counts().items())}

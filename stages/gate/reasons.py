@@ -36,7 +36,7 @@ REASONS: dict[str, Reason] = {
     for r in [
         _R(
             "not_a_benchmark",
-            "The study is marked exploratory or a tutorial, so its outcomes are a dated transcript, not a rate.",
+            "The study is marked exploratory or a tutorial, so its outcomes are a dated transcript that compares nothing.",
             "Run it with study.mode: benchmark.",
         ),
         _R(
@@ -138,7 +138,7 @@ REASONS: dict[str, Reason] = {
         ),
         _R(
             "no_variance",
-            "All items of every stratum have the same difference, so nothing shows how much it would vary.",
+            "Nothing shows how much the difference would vary: all items of every stratum differ alike, or one stands alone.",
             "Items on which the arms differ.",
             False,
         ),

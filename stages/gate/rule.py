@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,14 +10,15 @@ import pandas as pd
 
 from stages.contract.design import merged, summary_sizes, weights
 from stages.contract.plan import Manifest
-from stages.stats import Design, Interval, SignFlip, bootstrap_interval, design, side, sign_flip, stratum
+from stages.stats import Design, Interval, SignFlip, Stratum, bootstrap_interval, design, side, sign_flip, stratum
 
 
 @dataclass(frozen=True)
 class Judged:
     """What the rule finds. `reasons` empty means that the numbers may be published.
 
-    `strata` maps each stratum of the summary to its single-stratum design, `labels` each original label of the
+    `direction` is what would be claimed: 1 that the candidate is better (or not worse by the margin), -1 worse, 0
+    neither. `items` counts kept items of each stratum of the summary, `labels` maps each original label of the
     summary to its mean difference. Without any kept item in some stratum of the summary there is no design.
     """
 
@@ -26,23 +28,20 @@ class Judged:
     delta: Fraction | None
     delta_equal: Fraction | None
     delta_proportional: Fraction | None
+    direction: int
     items: dict[str, int]
     labels: dict[str, Fraction]
     reasons: set[str]
-
-    @property
-    def direction(self) -> int:
-        """-1, 0 or 1."""
-        return 0 if not self.delta else 1 if self.delta > 0 else -1
 
 
 def items_of(pairs: pd.DataFrame, least: int) -> pd.DataFrame:
     """Kept pairs (columns item_id, stratum, cluster, candidate, control) as items.
 
-    One row per item with `gains` (candidate's passes minus control's) and `pairs`; items with fewer than `least`
-    pairs are left out.
+    One row per item with `gains` (candidate's passes minus control's), `pairs`, `pair_wins` and `pair_losses`; items
+    with fewer than `least` pairs are left out.
     """
-    frame = pairs.assign(gains=pairs["candidate"].astype("int64") - pairs["control"].astype("int64"))
+    gains = pairs["candidate"].astype("int64") - pairs["control"].astype("int64")
+    frame = pairs.assign(gains=gains, pair_wins=gains > 0, pair_losses=gains < 0)
     grouped = frame.groupby("item_id", sort=True)
     items = pd.DataFrame(
         {
@@ -50,36 +49,45 @@ def items_of(pairs: pd.DataFrame, least: int) -> pd.DataFrame:
             "cluster": grouped["cluster"].first(),
             "gains": grouped["gains"].sum(),
             "pairs": grouped.size(),
+            "pair_wins": grouped["pair_wins"].sum(),
+            "pair_losses": grouped["pair_losses"].sum(),
         }
     ).reset_index()
     return items[items["pairs"] >= least]
 
 
-def _mean(rows: pd.DataFrame) -> Fraction:
-    values = [Fraction(int(g), int(p)) for g, p in zip(rows["gains"], rows["pairs"], strict=True)]
-    return sum(values, Fraction(0)) / len(values)
+def _differences(rows: pd.DataFrame) -> list[Fraction]:
+    return [Fraction(int(g), int(p)) for g, p in zip(rows["gains"], rows["pairs"], strict=True)]
 
 
-def build_design(items: pd.DataFrame, manifest: Manifest, only: str | None = None) -> Design | None:
-    """Strata of the summary with their weights, or one stratum alone. None if a stratum has no item left."""
+def stratum_of(name: str, rows: pd.DataFrame) -> Stratum:
+    """Items as a stratum. One without a cluster is a cluster of its own, so that both kinds may stand in one."""
+    clusters = None
+    if rows["cluster"].notna().any():
+        own = zip(rows["cluster"], rows["item_id"], strict=True)
+        clusters = [("item", item) if pd.isna(cluster) else ("cluster", cluster) for cluster, item in own]
+    return stratum(name, _differences(rows), clusters)
+
+
+def _design(items: pd.DataFrame, manifest: Manifest) -> Design | None:
+    """Strata of the summary with their weights. None if a stratum has no item left."""
     protocol = manifest.protocol
     into = items["stratum"].map(lambda label: merged(protocol, label))
     strata = []
-    for name in [only] if only else summary_sizes(protocol, manifest.strata):
+    for name in summary_sizes(protocol, manifest.strata):
         rows = items[into == name]
         if not len(rows):
             return None
-        values = [Fraction(int(g), int(p)) for g, p in zip(rows["gains"], rows["pairs"], strict=True)]
-        # An item without a cluster is a cluster of its own, so that both kinds may stand in one stratum.
-        clusters = None
-        if rows["cluster"].notna().any():
-            own = zip(rows["cluster"], rows["item_id"], strict=True)
-            clusters = [("item", item) if pd.isna(cluster) else ("cluster", cluster) for cluster, item in own]
-        strata.append(stratum(name, values, clusters))
-    return design(strata) if only else design(strata, weights(protocol, manifest.strata))
+        strata.append(stratum_of(name, rows))
+    return design(strata, weights(protocol, manifest.strata))
 
 
-def judge(items: pd.DataFrame, manifest: Manifest, alpha: Fraction) -> Judged:
+def judge(
+    items: pd.DataFrame,
+    manifest: Manifest,
+    alpha: Fraction,
+    interval_of: Callable[[Design, Fraction], Interval] = bootstrap_interval,
+) -> Judged:
     """Apply rules 2 to 7 to items as `items_of` gives them, at the alpha that is spent."""
     protocol = manifest.protocol
     reasons: set[str] = set()
@@ -89,16 +97,15 @@ def judge(items: pd.DataFrame, manifest: Manifest, alpha: Fraction) -> Judged:
         into = merged(protocol, str(label))
         if into in kept:
             kept[into] += len(rows)
-            labels[str(label)] = _mean(rows)
+            labels[str(label)] = sum(_differences(rows), Fraction(0)) / len(rows)
     if sum(kept.values()) < protocol.min_kept_items:
         reasons.add("too_few_clean_tasks")
     if any(count < protocol.min_stratum_items for count in kept.values()):
         reasons.add("stratum_too_small")
-    made = build_design(items, manifest)
+    made = _design(items, manifest)
     if made is None:
-        reasons.update(("too_few_clean_tasks", "stratum_too_small"))
-        return Judged(None, None, None, None, None, None, kept, labels, reasons)
-    interval = bootstrap_interval(made, alpha)
+        return Judged(None, None, None, None, None, None, 0, kept, labels, reasons)
+    interval = interval_of(made, alpha)
     margin = protocol.margin or Fraction(0)
     flip = sign_flip(made, margin)
     delta = interval.delta
@@ -119,7 +126,8 @@ def judge(items: pd.DataFrame, manifest: Manifest, alpha: Fraction) -> Judged:
     if flip.p > alpha:
         reasons.add("sign_flip_not_significant")
     reasons |= _strata_reasons(manifest, delta, labels, others, margin)
-    return Judged(made, interval, flip, delta, others[0], others[1], kept, labels, reasons)
+    direction = 1 if delta > 0 or protocol.claim == "noninferiority" else -1 if delta < 0 else 0
+    return Judged(made, interval, flip, delta, others[0], others[1], direction, kept, labels, reasons)
 
 
 def _strata_reasons(

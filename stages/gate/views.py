@@ -1,14 +1,17 @@
-"""The same pairs seen otherwise: what the decision would be had exclusions, timeouts or order been counted differently."""
+"""The same pairs seen otherwise: the decision had exclusions, timeouts or order been counted differently."""
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from stages.contract.plan import Manifest, Plan
+from stages.gate.evidence import FOLLOWING
+from stages.gate.hierarchical import hierarchical_interval, hierarchical_why
 from stages.gate.reasons import PUBLISHED, ordered
 from stages.gate.rule import Judged, items_of, judge
 from stages.stats import sig6
@@ -24,16 +27,14 @@ def _counted(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs[(pairs["candidate_status"] != "missing") & (pairs["control_status"] != "missing")]
 
 
-def _filled(pairs: pd.DataFrame, candidate: Any, control: Any) -> pd.DataFrame:
-    """Excluded trials counted as given: a number, or a pair (with an outcome, without one); None keeps the outcome."""
+def _filled(pairs: pd.DataFrame, candidate: tuple[int | None, int], control: tuple[int | None, int]) -> pd.DataFrame:
+    """Excluded trials counted as (where there is an outcome, where there is none); None keeps the outcome."""
     made = _counted(pairs).copy()
-    for arm, value in (("candidate", candidate), ("control", control)):
-        own = made[f"{arm}_rule"].notna() & ~made[f"{arm}_rule"].isin(("pair_partner", "too_few_pairs"))
-        known, unknown = value if isinstance(value, tuple) else (value, value)
-        column = made[arm]
+    for arm, (known, unknown) in (("candidate", candidate), ("control", control)):
+        column, own = made[arm], made[f"{arm}_rule"].notna() & ~made[f"{arm}_rule"].isin(FOLLOWING)
         if known is not None:
-            column = column.mask(own & made[arm].notna(), known)
-        made[arm] = column.mask(made[arm].isna(), unknown).astype("int64")
+            column = column.mask(own, known)
+        made[arm] = column.fillna(unknown).astype("int64")
     return made
 
 
@@ -43,19 +44,19 @@ def sensitivity(
     """(sensitivity block, reasons of rule 8 that it gives).
 
     Every row reruns the whole rule. Required: as observed, and excluded counted as fail, both publish what the
-    decision publishes, in the same direction.
+    decision publishes, in the same direction. Partners of excluded trials keep their outcome in all of them.
     """
     least = math.ceil(plan.trial_budget / 2)
-    against = 0 if base.direction > 0 else 1
+    against = 0 if base.direction > 0 else 1  # what a candidate's trial without an outcome is counted as
     kept = kept_pairs(pairs)
     late = kept.copy()
     for arm in ("candidate", "control"):
         late[arm] = late[arm].mask(late[f"{arm}_late"], 1)
     views = {
         "as_observed": _filled(pairs, (None, against), (None, 1 - against)),
-        "excluded_fail": _filled(pairs, 0, 0),
-        "worst_candidate": _filled(pairs, 0, 1),
-        "worst_control": _filled(pairs, 1, 0),
+        "excluded_fail": _filled(pairs, (0, 0), (0, 0)),
+        "worst_candidate": _filled(pairs, (0, 0), (1, 1)),
+        "worst_control": _filled(pairs, (1, 1), (0, 0)),
         "timeouts_pass": late,
     }
     block: dict[str, Any] = {}
@@ -70,8 +71,14 @@ def sensitivity(
         f"{arm}_first": _row(judge(items_of(kept[kept["first"] == arm], 1), manifest, alpha))
         for arm in ("candidate", "control")
     }
+    items = items_of(kept, least)
+    why = hierarchical_why(items)
     block["hierarchical"] = None
-    block["hierarchical_why"] = "resampling of repeats inside items is not computed by this version"
+    if why:
+        block["hierarchical_why"] = why
+    else:
+        again = partial(hierarchical_interval, items, manifest)
+        block["hierarchical"] = _row(judge(items, manifest, alpha, again))
     return block, reasons
 
 

@@ -33,6 +33,7 @@ class Bench:
     admitted: dict[str, Any]
     settings: OracleParams
     store: VerdictStore
+    plan_sha256: str
     _locks: dict[str, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
 
     @classmethod
@@ -50,7 +51,7 @@ class Bench:
             **entries(read_frozen(root, plan, layout.TREES)),
             **entries(read_frozen(root, plan, layout.HIDDEN)),
         }
-        return cls(plan, isolation, files, admitted, settings, VerdictStore(store))
+        return cls(plan, isolation, files, admitted, settings, VerdictStore(store), plan.sha256())
 
     def tree(self, item_id: str) -> list[Entry]:
         """The frozen workspace of an item."""
@@ -92,7 +93,7 @@ class Bench:
 
     def rechecked(self, item_id: str, arm: str, repeat: int) -> bool:
         """Whether this trial's verdict is observed twice: drawn from the plan, so nobody chose it."""
-        lot = int(sha256(canonical([self.plan.sha256(), "recheck", item_id, arm, repeat])), 16)
+        lot = int(sha256(canonical([self.plan_sha256, "recheck", item_id, arm, repeat])), 16)
         return lot < self.settings.recheck * 2**256
 
     def _rules(self, item_id: str) -> dict[str, Any]:

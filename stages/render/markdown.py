@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-MOST_ROWS = 40
+from stages.render.cells import code, interval, number, table, text
+from stages.render.tables import MOST_ROWS, arms_table, sensitivity_table, strata_table
+
+MOST_TRIALS = 500
 
 STANDING = """\
 This is a publish filter on one frozen slice. It is not a causal claim, and it says nothing about the quality of a model:
@@ -13,29 +16,16 @@ it is passes within the time budget, on these items, by these two runners, in th
 random; the error rate holds for exchangeable arms only. A skewed null whose rare winners are missing from the pack can
 be published up to 9 % of the time, and a shock to one arm's whole session is seen by no resampling of items: hence
 interleaved arms and the envelope.
-
+"""
+NOT_EXAMINED = """\
 Not examined: latency, cost, licences, security of the patches, and contamination beyond the canaries that the pack
 declares. Don't use it for exploratory chats, demos, packs that can't be frozen, disputed oracles, or a ranking that is
 needed this week.
 """
-
-
-def text(value: object, limit: int = 160) -> str:
-    """Hostile text made harmless in Markdown: one line, no markup, no HTML, controls and bidi marks escaped."""
-    raw = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in str(value))
-    raw = raw if len(raw) <= limit else raw[: limit - 1] + "…"
-    return "".join(f"&#{ord(c)};" if c in "\\`*_{}[]<>#|!~&" else c for c in raw)
-
-
-def number(value: float | None, form: str = "+.3f") -> str:
-    """A number, or a dash where it is unknown."""
-    return "–" if value is None else format(value, form)
-
-
-def table(head: list[str], rows: list[list[object]]) -> str:
-    """A Markdown table; cells are taken as they are."""
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return "\n".join([*lines, *("| " + " | ".join(str(c) for c in row) + " |" for row in rows)]) + "\n"
+DEMO = """\
+A transcript of what happened once, with its date. It compares nothing: outcomes that anybody could look at while the
+study was still being changed are no sample, and no share of them is worth printing.
+"""
 
 
 def markdown(
@@ -47,16 +37,18 @@ def markdown(
     ledger: list[dict[str, Any]],
 ) -> str:
     """The report. `says` and `changes` give the sentences of reasons and rules."""
-    parts = [_verdict(decision, says, changes)]
-    if decision["mode"] == "benchmark":
-        parts += [_strata(decision), _sensitivity(decision), _arms(decision)]
+    benchmark = decision["mode"] == "benchmark"
+    if benchmark:
+        middle = [strata_table(decision), sensitivity_table(decision), arms_table(decision)]
     else:
-        parts.append(_transcript(decision, ledger))
-    parts += [
+        middle = [_transcript(decision, ledger)]
+    parts = [
+        _verdict(decision, says, changes),
+        *middle,
         _exclusions(decision, says, exclusions),
         _findings(findings),
         _study(decision),
-        "## What this is not\n\n" + STANDING,
+        f"## What this is not\n\n{STANDING if benchmark else DEMO}\n{NOT_EXAMINED}",
         _again(decision),
     ]
     return "\n".join(parts)
@@ -65,183 +57,90 @@ def markdown(
 def _verdict(d: dict[str, Any], says: dict[str, str], changes: dict[str, str]) -> str:
     lines = [f"# {'Published' if d['decision'] == 'publish' else 'Withheld'}: `{d['reason']}`\n"]
     if d["headline"]:
-        lines.append(f"**{text(d['headline'], 2000)}**\n")
+        lines.append(f"**{text(d['headline'], 4000)}**\n")
     elif d["mode"] == "benchmark":
-        c, s = d["counts"], d["summary"]
-        figures = f"Δ {number(s['delta'])} [{number(s['lo'])}, {number(s['hi'])}]" if s["delta"] is not None else "no Δ"
-        lines.append(
-            f"{text(d['candidate']['name'])} {text(d['candidate']['version'])} against {text(d['control']['name'])} "
-            f"{text(d['control']['version'])} on slice `{d['slice_id'][:16]}` of {text(d['pack_id'])} {text(d['pack_revision'])} is **not published**. "
-            f"The withheld figures: {figures}, {c['items_kept']} items kept, {c['excluded']} of {c['planned']} trials excluded, "
-            f"{c['missing']} missing, placebos failed {c['placebos_run'] - c['placebos_passed']}/{c['placebos_run']}, "
-            f"registration {d['registration']}.\n"
-        )
-        if s["mde80_planned_exceeds_minimum"]:
-            lines.append(
-                f"This design could not reliably detect its own minimum: its MDE80 is {number(s['mde80_planned'], '.3f')}.\n"
-            )
+        lines.append(_withheld(d))
     rows: list[list[object]] = [
-        [f"`{r}`", text(says[r], 400), text(d["reason_details"][r], 600), text(changes[r], 400)] for r in d["reasons"]
+        [code(r), text(says[r], 400), text(d["reason_details"][r], 600), text(changes[r], 400)] for r in d["reasons"]
     ]
     if rows:
         lines.append(table(["reason", "what it says", "figures", "what would have to change"], rows))
-    if d["departures"]:
-        lines.append(f"Departures from the default protocol: {text('; '.join(d['departures']), 1000)}.\n")
     c = d["counts"]
     if c["placebos_run"]:
-        lines.append(
-            f"{c['placebos_run']} placebo trials, {c['placebos_passed']} passed: the rate of false passes is bounded at "
-            f"{100 * d['placebo_bound']:.0f} % with 95 % confidence.\n"
+        bound = d["placebo_bound"]
+        tail = (
+            ""
+            if bound is None
+            else f": the rate of false passes is bounded at {100 * bound:.0f} % with 95 % confidence"
         )
+        lines.append(f"{c['placebos_run']} placebo trials, {c['placebos_passed']} passed{tail}.\n")
     return "\n".join(lines)
 
 
-def _strata(d: dict[str, Any]) -> str:
-    rows: list[list[object]] = []
-    for name, row in d["strata"].items():
-        kept = f"{row['items']}/{row['items_planned']}"
-        wins = f"{row['wins']} / {row['losses']} / {row['ties']}"
-        if row["case_series"]:
-            shown = ", ".join(f"{text(r['item_id'])} {r['gains']:+d}/{r['pairs']}" for r in row["series"][:MOST_ROWS])
-            rows.append([text(name), kept, f"case series: {shown}", "", wins])
-        else:
-            rows.append([text(name), kept, number(row["delta"]), f"[{number(row['lo'])}, {number(row['hi'])}]", wins])
-    s, w = d["summary"], d["win_rate"]
-    rows.append(
-        [
-            "**summary**",
-            d["counts"]["items_kept"],
-            number(s["delta"]),
-            f"[{number(s['lo'])}, {number(s['hi'])}]",
-            f"{w['wins']} / {w['losses']} / {w['ties']}",
-        ]
-    )
-    fine = (
-        f"Exact bootstrap distribution of these items ({s['kind']}), tails read at {number(s['tail_level'], '.6g')}, "
-        f"alpha spent {number(s['alpha_spent'], '.6g')} of {number(s['alpha'], '.6g')}; exact sign-flip p {number(s['p_sign_flip'], '.6g')}; "
-        f"MDE80 achieved {number(s['mde80'], '.3f')}, planned {number(s['mde80_planned'], '.3f')}; "
-        f"Δ under equal weights {number(s['delta_equal'])}, proportional {number(s['delta_proportional'])}.\n"
-    )
+def _withheld(d: dict[str, Any]) -> str:
+    c, s, slice_ = d["counts"], d["summary"], d["slice_id"][:16]
+    arms = [f"{text(d[arm]['name'])} {text(d[arm]['version'])}" for arm in ("candidate", "control")]
+    figures = "no Δ" if s["delta"] is None else f"Δ {number(s['delta'])}, interval {interval(s)}"
+    said = [
+        f"{s['items']} items in the summary",
+        f"{c['excluded']} of {c['planned']} trials excluded, {c['missing']} missing",
+        f"placebos failed {c['placebos_run'] - c['placebos_passed']}/{c['placebos_run']}",
+        f"registration {d['registration']}",
+    ]
+    if s["mde80_planned_exceeds_minimum"]:
+        planned = number(s["mde80_planned"], ".3f") if s["mde80_planned"] is not None else "beyond any difference"
+        said.append(f"this design could not reliably detect its own minimum, its MDE80 is {planned}")
+    if d["departures"]:
+        said.append(f"departs from the default protocol in {text(', '.join(d['departures']), 1000)}")
     return (
-        "## Strata\n\n"
-        + table(["stratum", "items kept", "Δ", "interval", "items won / lost / tied"], rows)
-        + "\n"
-        + fine
-    )
-
-
-def _sensitivity(d: dict[str, Any]) -> str:
-    block = d["sensitivity"]
-    named = [
-        (name, block[name])
-        for name in ("as_observed", "excluded_fail", "worst_candidate", "worst_control", "timeouts_pass")
-    ]
-    named += [(f"by order: {name}", row) for name, row in block["by_order"].items()]
-    rows: list[list[object]] = [
-        [
-            name.replace("_", " "),
-            row["decision"],
-            f"`{row['reason']}`",
-            number(row["delta"]),
-            f"[{number(row['lo'])}, {number(row['hi'])}]",
-        ]
-        for name, row in named
-    ]
-    a = d["asymmetry"]
-    tail = f"Exclusions: candidate {a['candidate']}, control {a['control']}, asymmetry p {a['p']:.6g}"
-    tail += "" if a["could_fire"] else " (so few that no split of them could have shown asymmetry)"
-    return (
-        "## The whole rule, run again\n\n"
-        + table(["counted", "decision", "reason", "Δ", "interval"], rows)
-        + f"\n{tail}.\n"
-    )
-
-
-def _arms(d: dict[str, Any]) -> str:
-    one, two = d["arms"]["candidate"], d["arms"]["control"]
-
-    def pair(label: str, show: Any) -> list[object]:
-        return [label, show(one), show(two)]
-
-    def rate(part: str, share: str) -> Any:
-        return lambda a: f"{a[part]} ({number(a[share], '.3f')})"
-
-    few = d["counts"]["items_kept"] < 36
-    rows = [
-        pair("oracle passes (rate)", rate("passes", "oracle_pass_rate")),
-        pair("passes inside the contract (rate)", rate("inside_contract_passes", "inside_contract_rate")),
-        pair("timeouts (rate)", rate("timeouts", "timeout_rate")),
-        pair("passes after the time limit", lambda a: a["late_passes"]),
-        pair("aborts (rate)", rate("aborts", "abort_rate")),
-        pair("broken, of them tampering", lambda a: f"{a['broken']}, {a['tamper']}"),
-        pair("inside the envelope", lambda a: number(a["envelope_rate"], ".3f")),
-        pair(
-            "assumptions: imports + environment + files",
-            lambda a: f"{a['invented_imports']} + {a['invented_env']} + {a['unauthorised_files']} = {a['violations']}",
-        ),
-        pair("generated lines", lambda a: a["generated_lines"]),
-        pair(
-            "assumptions per 1,000 lines",
-            lambda a: "case series" if few else number(a["assumption_per_kloc"], ".1f"),
-        ),
-        pair(
-            "beyond the three kinds, per 1,000 lines",
-            lambda a: f"{a['extended']} ({number(a['extended_per_kloc'], '.1f')})",
-        ),
-        pair("trials with interface drift (rate)", rate("interface_drift", "interface_drift_rate")),
-        pair("items whose repeats disagree (rate)", rate("flips", "flip_rate")),
-        pair("items with the same patch in all repeats", lambda a: a["identical_patches"]),
-        pair("canary hits", lambda a: a["canary_hits"]),
-        pair("temperature", lambda a: text(", ".join(a["temperature"]))),
-        pair("median wall time [s], observational", lambda a: number(a["wall_s_median"], ".2f")),
-    ]
-    return "## Arms\n\nOracle pass rate is a mean over trials, never pass@k.\n\n" + table(
-        ["", "candidate", "control"], rows
+        f"{' against '.join(arms)} on slice `{slice_}` of {text(d['pack_id'])} {text(d['pack_revision'])} "
+        f"is **not published**. The withheld figures: {figures}; {'; '.join(said)}.\n"
     )
 
 
 def _transcript(d: dict[str, Any], ledger: list[dict[str, Any]]) -> str:
+    ordered = sorted(ledger, key=lambda r: (r["item_id"], r["repeat"], r["arm"]))
     rows: list[list[object]] = [
-        [text(r["item_id"]), r["arm"], r["repeat"], r["status"], text(r["started_at"])] for r in ledger[:500]
+        [text(r["item_id"]), r["arm"], r["repeat"], r["status"], text(r["started_at"])] for r in ordered[:MOST_TRIALS]
     ]
-    more = f"\n{len(ledger) - 500} more rows in the ledger.\n" if len(ledger) > 500 else ""
-    head = f"## Transcript, {text(d['started_at'])}\n\nA {d['mode']} study: outcomes with their dates, no rates.\n\n"
+    more = f"\n{len(ordered) - MOST_TRIALS} more trials are in the ledger.\n" if len(ordered) > MOST_TRIALS else ""
+    head = f"## Transcript, {text(d['started_at'])}\n\nStudy mode: {d['mode']}. Outcomes with their dates, nothing else.\n\n"
     return head + table(["item", "arm", "repeat", "outcome", "started"], rows) + more
 
 
 def _exclusions(d: dict[str, Any], says: dict[str, str], exclusions: list[dict[str, Any]]) -> str:
-    share = d["excluded_share"]
-    lines = [
-        f"## Exclusions\n\n{share['pairs']} of {share['of']} pairs of admitted items excluded, at most {share['limit']}.\n"
-    ]
-    if len(exclusions):
-        rows: list[list[object]] = [
-            [
-                f"`{text(r['rule'])}`",
-                r["scope"],
-                text(r["item_id"]),
-                r["arm"] or "",
-                "" if r["repeat"] is None else r["repeat"],
-                text(r["time"] or ""),
-                text(r["evidence"] if r["accepted"] else f"refused: {r['refused_why']}"),
-            ]
-            for r in exclusions[:MOST_ROWS]
+    share, lines = d["excluded_share"], ["## Exclusions\n"]
+    if share:
+        lines.append(f"{share['pairs']} of {share['of']} pairs of admitted items excluded, at most {share['limit']}.\n")
+    if not exclusions:
+        return "\n".join([*lines, "None.\n"])
+    rows: list[list[object]] = [
+        [
+            code(r["rule"]),
+            r["scope"],
+            text(r["item_id"]),
+            r["arm"] or "",
+            "" if r["repeat"] is None else r["repeat"],
+            text(r["time"] or ""),
+            text(r["evidence"]) if r["accepted"] else f"**refused**: {text(r['refused_why'])}",
         ]
-        lines.append(table(["rule", "scope", "item", "arm", "repeat", "time", "evidence"], rows))
-        if len(exclusions) > MOST_ROWS:
-            lines.append(f"The first {MOST_ROWS} of {len(exclusions)}; all are in `data/kept/exclusions.parquet`.\n")
-        for rule in sorted({r["rule"] for r in exclusions} & set(says)):
-            lines.append(f"- `{rule}`: {says[rule]}")
-        lines.append("")
-    return "\n".join(lines)
+        for r in exclusions[:MOST_ROWS]
+    ]
+    lines.append(table(["rule", "scope", "item", "arm", "repeat", "time", "evidence"], rows))
+    if len(exclusions) > MOST_ROWS:
+        lines.append(f"The first {MOST_ROWS} of {len(exclusions)}; all are in `data/kept/exclusions.parquet`.\n")
+    lines += [
+        f"- {code(rule)}: {text(says[rule], 400)}" for rule in sorted({r["rule"] for r in exclusions} & set(says))
+    ]
+    return "\n".join([*lines, ""])
 
 
 def _findings(findings: list[dict[str, Any]]) -> str:
-    if not len(findings):
+    if not findings:
         return "## Assumptions found\n\nNone.\n"
     times = Counter((f["arm"], f["kind"], f["symbol"]) for f in findings)
     common = sorted(times.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ROWS]
-    rows: list[list[object]] = [[arm, kind, text(symbol), count] for (arm, kind, symbol), count in common]
+    rows: list[list[object]] = [[arm, text(kind), text(symbol), count] for (arm, kind, symbol), count in common]
     head = "## Assumptions found\n\nThe most frequent; every one with file and line is in `data/ledger/findings.parquet`.\n\n"
     return head + table(["arm", "kind", "symbol", "times"], rows)
 
@@ -254,11 +153,8 @@ def _study(d: dict[str, Any]) -> str:
         ["manifest", f"`{d['manifest_sha256']}`"],
         ["started", text(d["started_at"])],
         ["look", f"{looks['look']} (earlier: {len(looks['earlier'])})"],
-        [
-            "candidates tried on this slice",
-            f"{text(', '.join(looks['candidates']))} (family {looks['family']})",
-        ],
-        ["isolation", f"{', '.join(iso['tiers'])} (requested {iso['requested']}; {text(iso['why'])})"],
+        ["candidates tried on this slice", f"{text(', '.join(looks['candidates']))} (family {looks['family']})"],
+        ["isolation", f"{text(', '.join(iso['tiers']))} (requested {iso['requested']}; {text(iso['why'])})"],
         ["registration", d["registration"]],
         *([key, text(value, 400)] for key, value in sorted(d["disclosure"].items()) if value),
     ]

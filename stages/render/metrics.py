@@ -13,30 +13,28 @@ def _some(values: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
+FIGURES = ("delta", "lo", "hi", "p_sign_flip", "mde80")
+COUNTS = ("planned", "scored", "excluded", "missing", "items_kept", "placebos_passed")
+OF_ARMS = ("oracle_pass_rate", "inside_contract_rate", "assumption_per_kloc", "interface_drift_rate", "timeout_rate")
+
+
 def flat_metrics(decision: dict[str, Any]) -> dict[str, Any]:
-    """Nested objects of numbers, booleans and short strings."""
-    summary, counts, arms = decision["summary"] or {}, decision["counts"], decision["arms"] or {}
-    figures = _some({key: summary.get(key) for key in ("delta", "lo", "hi", "p_sign_flip", "mde80")})
-    strata = {name: _some({"delta": row.get("delta")}) for name, row in (decision["strata"] or {}).items()}
-    figures["strata"] = {name: row["delta"] for name, row in strata.items() if row}
-    for arm, row in arms.items():
-        picked = (
-            "oracle_pass_rate",
-            "inside_contract_rate",
-            "assumption_per_kloc",
-            "interface_drift_rate",
-            "timeout_rate",
-        )
-        figures[arm] = _some({key: row.get(key) for key in picked})
-    head = "withheld" if decision["decision"] == "withhold" else "published"
-    return {
+    """Nested objects of numbers, booleans and short strings. A study that is no benchmark has no figures."""
+    made = {
         "decision": decision["decision"],
         "reason": decision["reason"],
         "reasons": len(decision["reasons"]),
         "slice": decision["slice_id"][:16],
         "candidate": decision["candidate"]["name"],
-        "counts": {
-            key: counts[key] for key in ("planned", "scored", "excluded", "missing", "items_kept", "placebos_passed")
-        },
-        head: {key: value for key, value in figures.items() if value != {}},
+        "counts": {key: decision["counts"][key] for key in COUNTS},
     }
+    if decision["summary"] is None:
+        return made
+    rates = {name: row["delta"] for name, row in decision["strata"].items() if row["delta"] is not None}
+    figures = {
+        **_some({key: decision["summary"][key] for key in FIGURES}),
+        "strata": rates,
+        **{arm: _some({key: row[key] for key in OF_ARMS}) for arm, row in decision["arms"].items()},
+    }
+    head = "withheld" if decision["decision"] == "withhold" else "published"
+    return {**made, head: {key: value for key, value in figures.items() if value != {}}}

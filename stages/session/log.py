@@ -1,4 +1,4 @@
-"""Stamps as they are stored: one canonical JSON object each, validated when read."""
+"""Stamps as they are stored: a list of canonical JSON objects per trial, validated when read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from stages.contract.types import validate
 def parse_stamp(text: str, where: object) -> Stamp | str:
     """The stamp, or one line on why it is none. A stamp with a missing key counts as missing, it isn't mended."""
     try:
-        return validate(Stamp, parse_json(where, text.encode()), where)
+        return validate(Stamp, parse_json(where, text.encode("utf-8", "surrogatepass")), where)
     except InputError as error:
         return str(error)
+
+
+def parse_stamps(column: str, where: object) -> list[Stamp | str]:
+    """The stamps of a trial as the ledger holds them: a JSON list of texts. Raises InputError where it is none."""
+    texts = parse_json(where, column.encode("utf-8", "surrogatepass"))
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"{where}: stamps", "no list of texts", "one JSON text per attempt", "score again")
+    return [parse_stamp(text, where) for text in texts]

@@ -327,7 +327,13 @@ def test_a_container_that_holds_everything_is_told_apart_from_one_that_equals_ev
 
 def test_a_wrong_solution_with_its_not_astray_is_broken_and_no_tampering() -> None:
     shelf = "class Shelf:\n    def __init__(self):\n        self.held = {}\n\n    def __contains__(self, key):\n        return key %s self.held\n"
-    oracle = [Entry("test_shelf.py", "100644", b"from shelf import Shelf\n\n\ndef test_empty():\n    assert 'a' not in Shelf()\n")]
+    oracle = [
+        Entry(
+            "test_shelf.py",
+            "100644",
+            b"from shelf import Shelf\n\n\ndef test_empty():\n    assert 'a' not in Shelf()\n",
+        )
+    ]
     seen = {
         word: observe(
             [Entry("shelf.py", "100644", (shelf % word).encode())],

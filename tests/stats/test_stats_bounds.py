@@ -58,9 +58,7 @@ def test_the_placebo_bound_is_clopper_and_pearsons() -> None:
     ("excluded", "planned"),
     [((8, 1), (150, 150)), ((3, 0), (60, 60)), ((12, 5), (200, 180)), ((0, 9), (40, 70))],
 )
-def test_asymmetry_of_exclusions_is_fishers_exact_test(
-    excluded: tuple[int, int], planned: tuple[int, int]
-) -> None:
+def test_asymmetry_of_exclusions_is_fishers_exact_test(excluded: tuple[int, int], planned: tuple[int, int]) -> None:
     table = np.array([[e, n - e] for e, n in zip(excluded, planned, strict=True)])
     found = stats.exclusion_asymmetry(excluded, planned)
     assert found.p == pytest.approx(scipy.stats.fisher_exact(table).pvalue, rel=1e-9)

@@ -27,9 +27,7 @@ def built(raw: ref.Raw, weights: dict[str, Fraction], clustered: bool = True) ->
     return stats.design(strata, weights)
 
 
-def drawn(
-    seed: int, repeats: list[int], clustered: bool, units: int = 5
-) -> tuple[ref.Raw, dict[str, Fraction]]:
+def drawn(seed: int, repeats: list[int], clustered: bool, units: int = 5) -> tuple[ref.Raw, dict[str, Fraction]]:
     rng = random.Random(f"{seed} {repeats} {clustered}")
     raw = ref.random_raw(rng, units, 1 + seed % 3, repeats, clustered)
     return raw, ref.random_weights(rng, list(raw))
@@ -47,9 +45,7 @@ def varied(sizes: list[int], repeats: list[int], seed: int, lift: float = 0.05) 
 
 
 @pytest.mark.parametrize(("seed", "repeats", "clustered"), DESIGNS)
-def test_distribution_and_limits_are_those_of_full_enumeration(
-    seed: int, repeats: list[int], clustered: bool
-) -> None:
+def test_distribution_and_limits_are_those_of_full_enumeration(seed: int, repeats: list[int], clustered: bool) -> None:
     raw, weights = drawn(seed, repeats, clustered)
     pmf = ref.bootstrap_pmf(raw, weights)
     design = built(raw, weights, clustered)
@@ -137,12 +133,8 @@ def test_resampling_agrees_with_the_computed_distribution(sizes: list[int], repe
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize(
-    ("sizes", "repeats"), [([150], [3]), ([60, 40, 50, 150], [5]), ([97, 61], list(range(1, 97)))]
-)
-def test_a_million_resamples_agree_with_the_computed_distribution(
-    sizes: list[int], repeats: list[int]
-) -> None:
+@pytest.mark.parametrize(("sizes", "repeats"), [([150], [3]), ([60, 40, 50, 150], [5]), ([97, 61], list(range(1, 97)))])
+def test_a_million_resamples_agree_with_the_computed_distribution(sizes: list[int], repeats: list[int]) -> None:
     agreement(varied(sizes, repeats, 3), 10**6)
 
 

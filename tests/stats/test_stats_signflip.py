@@ -22,9 +22,7 @@ def built(raw: ref.Raw, weights: dict[str, Fraction]) -> stats.Design:
     return stats.design(strata, weights)
 
 
-@pytest.mark.parametrize(
-    ("wins", "losses", "ties"), [(9, 2, 5), (3, 3, 0), (1, 0, 9), (40, 22, 88), (0, 7, 1)]
-)
+@pytest.mark.parametrize(("wins", "losses", "ties"), [(9, 2, 5), (3, 3, 0), (1, 0, 9), (40, 22, 88), (0, 7, 1)])
 def test_with_one_repeat_it_is_the_exact_binomial(wins: int, losses: int, ties: int) -> None:
     one = stats.stratum("s", [1] * wins + [-1] * losses + [0] * ties)
     found = stats.sign_flip(stats.design([one]))
@@ -59,9 +57,7 @@ def test_it_counts_the_patterns_of_sixteen_items() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_bracket_holds_the_count_and_its_upper_end_is_the_p(
-    seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bracket_holds_the_count_and_its_upper_end_is_the_p(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = random.Random(seed)
     raw = ref.random_raw(rng, 6, 2, [1, 2, 3, 5, 7], clustered=seed % 2 == 0)
     weights = ref.random_weights(rng, list(raw))
@@ -90,9 +86,7 @@ def test_mixed_denominators_are_bracketed_within_two_percent_of_p() -> None:
 
 def test_no_difference_at_all_gives_one() -> None:
     for values in ([0, 0, 0], [1, -1], [0]):
-        assert stats.sign_flip(stats.design([stats.stratum("s", values)])) == stats.SignFlip(
-            1.0, 1.0, "exact"
-        )
+        assert stats.sign_flip(stats.design([stats.stratum("s", values)])) == stats.SignFlip(1.0, 1.0, "exact")
 
 
 def test_five_wins_of_five_give_a_sixteenth() -> None:
@@ -121,9 +115,7 @@ quick = settings(max_examples=40, deadline=None, derandomize=True)
 
 @quick
 @given(st.lists(values, min_size=1, max_size=3), st.randoms(use_true_random=False))
-def test_p_does_not_depend_on_arm_labels_row_order_or_scale(
-    lists: list[list[Fraction]], rng: random.Random
-) -> None:
+def test_p_does_not_depend_on_arm_labels_row_order_or_scale(lists: list[list[Fraction]], rng: random.Random) -> None:
     def p(rows: list[list[Fraction]]) -> stats.SignFlip:
         return stats.sign_flip(stats.design(stats.stratum(str(i), xs) for i, xs in enumerate(rows)))
 

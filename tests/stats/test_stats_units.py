@@ -56,9 +56,7 @@ def test_arrays_and_rationals_build_the_same_stratum() -> None:
         ([[0, 0, 0], [1, 1]], "same difference"),
     ],
 )
-def test_data_without_variance_have_no_interval_and_exclude_nothing(
-    strata: list[list[int]], word: str
-) -> None:
+def test_data_without_variance_have_no_interval_and_exclude_nothing(strata: list[list[int]], word: str) -> None:
     design = stats.design([stats.stratum(str(i), values) for i, values in enumerate(strata)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -74,9 +72,7 @@ def test_a_stratum_without_variance_beside_one_with_it_is_a_constant() -> None:
     other = stats.stratum("other", [0, 1, 1, 0, 1, 0, 1])
     half = stats.bootstrap_interval(stats.design([flat, other]), ALPHA)
     alone = stats.bootstrap_interval(stats.design([other]), ALPHA)
-    assert (half.lo, half.hi) == tuple(
-        (x + Fraction(1, 2)) / 2 for x in (alone.lo, alone.hi) if x is not None
-    )
+    assert (half.lo, half.hi) == tuple((x + Fraction(1, 2)) / 2 for x in (alone.lo, alone.hi) if x is not None)
 
 
 def test_a_stratum_of_weight_zero_has_no_say() -> None:

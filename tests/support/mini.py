@@ -56,7 +56,10 @@ def write_task(pack: Path, item_id: str, stratum: str, *, placebo: bool = False)
     write(folder / "statement.md", f"`add` of {module} gives the difference; it should give the sum.\n")
     body = "def add(a: int, b: int) -> int:\n    return a {} b\n"
     write(folder / "workspace" / f"{module}.py", body.format("-"))
-    write(folder / "workspace/tests/test_add.py", f"from {module} import add\n\n\ndef test_add():\n    assert add(1, 1) == 2\n")
+    write(
+        folder / "workspace/tests/test_add.py",
+        f"from {module} import add\n\n\ndef test_add():\n    assert add(1, 1) == 2\n",
+    )
     if placebo:
         oracle = "    value = add(1, 2)\n    assert type(value) is int\n    assert value % 2 == 0 and value % 2 == 1\n"
     else:
@@ -107,7 +110,9 @@ def write_params(root: Path, **changes: Any) -> None:
     write(root / "params.yaml", yaml.safe_dump(params(**changes), sort_keys=False))
 
 
-def make_study(root: Path, items: int = 4, placebos: int = 2, skills: tuple[int, int] = (80, 30), **changes: Any) -> Path:
+def make_study(
+    root: Path, items: int = 4, placebos: int = 2, skills: tuple[int, int] = (80, 30), **changes: Any
+) -> Path:
     """A whole study folder, without git or DVC."""
     pack = root / "data/pack"
     write(pack / "pack.yaml", 'id: mini\nrevision: "1"\n')
@@ -122,7 +127,9 @@ def make_study(root: Path, items: int = 4, placebos: int = 2, skills: tuple[int,
     return root
 
 
-def stage(root: Path, *names: str, env: dict[str, str] | None = None, check: bool = True) -> subprocess.CompletedProcess[str]:
+def stage(
+    root: Path, *names: str, env: dict[str, str] | None = None, check: bool = True
+) -> subprocess.CompletedProcess[str]:
     """Run stages by the command line, as DVC does."""
     import os
 
