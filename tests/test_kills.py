@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -88,10 +89,8 @@ def kill_at(root: Path, done: int, pause: float) -> None:
     finally:
         tree = [child.pid, *descendants(child.pid)]
         for pid in tree:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
         child.wait()
 
 

@@ -41,5 +41,5 @@ def test_the_bundled_lock_is_not_stale() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "dvc", "status", "--json"], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    stale = [line for line in re.findall(r'"(?:changed deps|params)[^"]*"|"modified"|"new"', done.stdout)]
+    stale = re.findall(r'"(?:changed deps|params)[^"]*"|"modified"|"new"', done.stdout)
     assert not stale, done.stdout

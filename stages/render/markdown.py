@@ -11,7 +11,7 @@ from stages.render.tables import MOST_ROWS, arms_table, sensitivity_table, strat
 MOST_TRIALS = 500
 
 STANDING = """\
-This is a publish filter on one frozen slice. It is not a causal claim, and it says nothing about the quality of a model:
+This is a publish filter on one frozen slice. It is no causal claim, and it says nothing about the quality of a model:
 it is passes within the time budget, on these items, by these two runners, in this session. The items weren't drawn at
 random; the error rate holds for exchangeable arms only. A skewed null whose rare winners are missing from the pack can
 be published up to 9 % of the time, and a shock to one arm's whole session is seen by no resampling of items: hence
@@ -104,7 +104,8 @@ def _transcript(d: dict[str, Any], ledger: list[dict[str, Any]]) -> str:
         [text(r["item_id"]), r["arm"], r["repeat"], r["status"], text(r["started_at"])] for r in ordered[:MOST_TRIALS]
     ]
     more = f"\n{len(ordered) - MOST_TRIALS} more trials are in the ledger.\n" if len(ordered) > MOST_TRIALS else ""
-    head = f"## Transcript, {text(d['started_at'])}\n\nStudy mode: {d['mode']}. Outcomes with their dates, nothing else.\n\n"
+    head = f"## Transcript, {text(d['started_at'])}\n\nStudy mode: {d['mode']}. "
+    head += "Outcomes with their dates, nothing else.\n\n"
     return head + table(["item", "arm", "repeat", "outcome", "started"], rows) + more
 
 
@@ -141,7 +142,7 @@ def _findings(findings: list[dict[str, Any]]) -> str:
     times = Counter((f["arm"], f["kind"], f["symbol"]) for f in findings)
     common = sorted(times.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ROWS]
     rows: list[list[object]] = [[arm, text(kind), text(symbol), count] for (arm, kind, symbol), count in common]
-    head = "## Assumptions found\n\nThe most frequent; every one with file and line is in `data/ledger/findings.parquet`.\n\n"
+    head = "## Assumptions found\n\nThe most frequent; all are in `data/ledger/findings.parquet`.\n\n"
     return head + table(["arm", "kind", "symbol", "times"], rows)
 
 
