@@ -138,3 +138,24 @@ def test_a_corrupted_remote_is_refused(lived: Path, tmp_path: Path) -> None:
     victim.write_bytes(bytes(data))
     said = sh(clone, "dvc", "pull", check=False)
     assert "corrupted" in said.lower() or "error" in said.lower()
+
+
+def test_a_clone_of_this_repository_pulls_and_has_nothing_to_do(tmp_path: Path) -> None:
+    if not (REPO / ".git").exists():
+        pytest.skip("not a git checkout, so there is nothing to clone")
+    clone = tmp_path / "clone"
+    sh(tmp_path, "git", "clone", "-q", str(REPO), str(clone))
+    sh(clone, "dvc", "pull")
+    sh(clone, "sha256sum", "-c", "--quiet", "reports/run_bill.txt")
+    assert "up to date" in sh(clone, "dvc", "repro")
+    before = (clone / layout.DECISION).read_bytes()
+    for name in ("exclude", "report"):
+        sh(clone, "dvc", "repro", "-f", "-s", name)
+    assert (clone / layout.DECISION).read_bytes() == before
+    assert sh(clone, "git", "status", "--short") == ""
+    found = decision(clone)
+    counts, strata = found["counts"], found["strata"]
+    assert isinstance(counts, dict)
+    assert isinstance(strata, dict)
+    assert counts["items_kept"] >= 30
+    assert all(row["items"] >= 8 for row in strata.values())

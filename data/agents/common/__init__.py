@@ -1,0 +1,1 @@
+"""What both repair agents share: reading a task, running visible tests, ranking and validating edits."""
