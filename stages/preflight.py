@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from stages.contract import layout, parquet, tables
 from stages.contract.digest import pretty
-from stages.contract.errors import InputError, WeighbridgeError
+from stages.contract.errors import WeighbridgeError
 from stages.contract.files import stage
 from stages.contract.study import entries, read_frozen, read_params, read_plan
 from stages.contract.trees import Entry
@@ -26,7 +26,7 @@ def preflight(root: Path, say: Callable[[str], None] = print) -> dict[str, str]:
     from stages.oracle import admit
     from stages.packs import leaked_solution
     from stages.render import progress
-    from stages.sandbox import find
+    from stages.sandbox import require
 
     with stage(root, [layout.PARAMS, layout.PLAN, layout.TREES, layout.HIDDEN]) as out:
         plan, params = read_plan(root), read_params(root)
@@ -34,13 +34,7 @@ def preflight(root: Path, say: Callable[[str], None] = print) -> dict[str, str]:
             **entries(read_frozen(root, plan, layout.TREES)),
             **entries(read_frozen(root, plan, layout.HIDDEN)),
         }
-        isolation = find(plan.isolation)
-        if isolation.tier == "none" and not params.run.allow_no_isolation:
-            raise InputError(
-                "params.yaml: run.allow_no_isolation",
-                f"false, and there is no isolation here ({isolation.why})",
-                "isolation",
-            )
+        isolation = require(plan.isolation, params.run.allow_no_isolation)
         for line in self_check(isolation):
             say(line)
         with progress("preflight", say) as tick, ThreadPoolExecutor(os.cpu_count() or 1) as pool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from stages.contract import layout, parquet, tables
 from stages.contract.digest import canonical
+from stages.contract.errors import InputError
 from stages.contract.files import stage
 from stages.contract.plan import PlanItem
 from stages.contract.study import read_admitted, read_params, read_plan, read_trials
@@ -29,15 +30,16 @@ def score(root: Path, say: Callable[[str], None] = print) -> None:
     from stages.gate import runner_changes
     from stages.oracle import VERDICTS, Bench
     from stages.render import progress
-    from stages.sandbox import find
+    from stages.sandbox import require
 
     with stage(root, INPUTS) as out:
         plan, params = read_plan(root), read_params(root)
         items = {i.item_id: i for i in plan.items}
-        trials = [t for t in read_trials(root) if t.row["item_id"] in items]
+        isolation = require(plan.isolation, params.run.allow_no_isolation)
+        trials = _of_plan(read_trials(root), items, plan.sha256(), say)
         changed = runner_changes([t.row for t in trials])
         store = Path(os.environ.get("DVC_ROOT") or root) / layout.JOURNAL / VERDICTS
-        bench = Bench.open(root, plan, find(plan.isolation), read_admitted(root)["items"], params.oracle, store)
+        bench = Bench.open(root, plan, isolation, read_admitted(root)["items"], params.oracle, store)
         ledger, findings, verdicts = [], [], []
         with progress("scored", say) as tick, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             for row, found, seen in pool.map(lambda t: _score(bench, items[t.row["item_id"]], t, changed), trials):
@@ -51,6 +53,18 @@ def score(root: Path, say: Callable[[str], None] = print) -> None:
 
 
 Rows = list[dict[str, Any]]
+
+
+def _of_plan(trials: list[Trial], items: dict[str, PlanItem], plan_sha: str, say: Callable[[str], None]) -> list[Trial]:
+    """Trials of items that are frozen. Others can only be of an earlier pack, which withholds; they are named."""
+    strange = [t.row for t in trials if t.row["item_id"] not in items]
+    for row in strange:
+        if row["plan_sha256"] == plan_sha:
+            raise InputError(layout.TRIALS, f"a trial of {row['item_id']}", "trials of items that the plan holds")
+    if strange:
+        gone = sorted({str(row["item_id"]) for row in strange})
+        say(f"{len(strange)} trials of items that aren't frozen any more have no oracle to score: {', '.join(gone)}")
+    return [t for t in trials if t.row["item_id"] in items]
 
 
 def _score(

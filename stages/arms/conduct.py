@@ -15,11 +15,10 @@ from stages.arms.journal import Journal
 from stages.arms.record import make_record
 from stages.arms.trial import Setting
 from stages.contract import layout
-from stages.contract.errors import InputError
 from stages.contract.plan import Manifest, Plan
 from stages.contract.protocol import RunParams
 from stages.contract.study import entries, read_frozen
-from stages.sandbox import Isolation, find
+from stages.sandbox import Isolation, require
 
 
 @dataclass(frozen=True)
@@ -78,15 +77,8 @@ def recorded(journal: Journal, plan_sha: str) -> dict[str, Any]:
 
 
 def _isolation(go: Campaign) -> Isolation:
-    isolation = find(go.plan.isolation)
+    isolation = require(go.plan.isolation, go.how.allow_no_isolation)
     if isolation.tier == "none":
-        if not go.how.allow_no_isolation:
-            raise InputError(
-                "params.yaml: run.allow_no_isolation",
-                f"false, and there is no isolation here ({isolation.why})",
-                "a machine that allows user namespaces",
-                "or set it to true: the study then runs, and its decision is withheld as not_isolated",
-            )
         go.say(f"no isolation here ({isolation.why}): agents can read this machine, and the decision will be withheld")
     return isolation
 

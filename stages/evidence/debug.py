@@ -14,7 +14,7 @@ from stages.arms.trial import ArmName
 from stages.contract import layout
 from stages.contract.errors import UsageError
 from stages.contract.study import entries, read_admitted, read_frozen, read_manifest, read_params, read_plan
-from stages.sandbox import find, remove_tree
+from stages.sandbox import remove_tree, require
 
 
 def debug_trial(
@@ -34,7 +34,7 @@ def debug_trial(
         root=root,
         plan=plan,
         manifest=manifest,
-        isolation=find(plan.isolation),
+        isolation=require(plan.isolation, read_params(root).run.allow_no_isolation),
         trees={item_id: files[(item_id, "workspace")]},
         statements={item_id: files[(item_id, "statement")][0].content},
         versions={},

@@ -2,7 +2,7 @@
 
 from stages.sandbox.bubble import WORKSPACE, Isolation, Limits
 from stages.sandbox.launch import RESULT_FD, Outcome, run
-from stages.sandbox.tiers import FORCE, find
+from stages.sandbox.tiers import FORCE, find, require
 from stages.sandbox.walk import Special, Tree, TreeTooLarge, compare, read_tree, remove_tree
 from stages.sandbox.workspace import check, export, stays_inside
 
@@ -22,6 +22,7 @@ __all__ = [
     "find",
     "read_tree",
     "remove_tree",
+    "require",
     "run",
     "stays_inside",
 ]

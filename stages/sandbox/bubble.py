@@ -88,13 +88,15 @@ def options(
     args = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]
     args += ["--cap-drop", "ALL", "--uid", str(UID), "--gid", str(UID), "--hostname", HOSTNAME, "--clearenv"]
     args += [word for key in sorted(env) for word in ("--setenv", key, env[key])]
+    # Before the interpreter's prefixes, which often lie below home or the temporary folder and must stand above these.
+    args += _tmpfs(TMP, limits.tmp_bytes)
+    args += [*_tmpfs("/home", limits.home_bytes, "0755"), "--dir", HOME]
     mounts, covers = system_mounts()
     args += mounts
     for path in sorted(data):
         args += ["--file", str(data[path]), path]
     args += ["--proc", "/proc", "--dev", "/dev"]
-    args += _tmpfs("/dev/shm", limits.shm_bytes) + _tmpfs(TMP, limits.tmp_bytes)
-    args += [*_tmpfs("/home", limits.home_bytes, "0755"), "--dir", HOME]
+    args += _tmpfs("/dev/shm", limits.shm_bytes)
     args += ["--bind" if workspace_writable else "--ro-bind", str(workspace), WORKSPACE]
     for host, inside in read_only:
         args += ["--ro-bind", str(host), inside]

@@ -16,7 +16,7 @@ import threading
 from pathlib import Path
 from typing import Literal
 
-from stages.contract.errors import UsageError, one_line
+from stages.contract.errors import InputError, UsageError, one_line
 from stages.sandbox import bubble
 from stages.sandbox.bubble import Isolation, Limits
 from stages.sandbox.launch import run
@@ -59,6 +59,19 @@ def find(requested: Literal["auto", "namespaces", "none"] = "auto") -> Isolation
     found = _found["namespaces"]
     if requested == "namespaces" and found.tier == "none":
         raise UsageError("run.isolation", f"namespaces can't be had: {found.why}", "auto or none", "or another machine")
+    return found
+
+
+def require(requested: Literal["auto", "namespaces", "none"], allow_none: bool) -> Isolation:
+    """The isolation to run untrusted code with. Raises InputError where there is none and nobody allowed that."""
+    found = find(requested)
+    if found.tier == "none" and not allow_none:
+        raise InputError(
+            "params.yaml: run.allow_no_isolation",
+            f"false, and there is no isolation here ({found.why})",
+            "a machine that allows user namespaces",
+            "or set it to true: the study then runs, and its decision is withheld as not_isolated",
+        )
     return found
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -184,3 +186,28 @@ def test_an_ordinary_user_gets_namespaces_and_a_bound_on_processes(namespaces: I
     if "user namespace" in done.stdout or "Operation not permitted" in done.stdout:
         pytest.skip(f"ordinary users get none here: {done.stdout}")
     assert done.stdout.split()[:2] == ["namespaces", "True"], done.stdout + done.stderr
+
+
+def test_an_interpreter_below_home_and_the_temporary_folder_is_found_inside() -> None:
+    """Where most people's environments lie: both folders are covered up, and the interpreter stands above the cover."""
+    if find().tier == "none":
+        pytest.skip(f"no namespaces here: {find().why}")
+    home = Path(tempfile.mkdtemp())
+    try:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", home / "project/.venv"], check=True)
+        site = next((home / "project/.venv/lib").glob("python*/site-packages"))
+        packages = [path for path in sys.path if path.endswith("site-packages")]
+        (site / "ours.pth").write_text("\n".join([*packages, str(Path(__file__).parents[2])]) + "\n")
+        done = subprocess.run(
+            [home / "project/.venv/bin/python", "-m", "stages", "doctor", "--json"],
+            cwd=home / "project",
+            env={**os.environ, "HOME": str(home)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found = json.loads(done.stdout)
+        assert found["isolation"] == "namespaces", found["why"]
+        assert found["enforced"]["folders_hidden"] is True
+    finally:
+        shutil.rmtree(home)
