@@ -6,6 +6,7 @@ import hashlib
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pytest
 
 from stages.contract import layout, parquet, tables
 from stages.contract.decision import Decision
-from tests.support.mini import make_study, stage, write, write_params
+from tests.support.mini import REPO, make_study, stage, write, write_params
 
 OUTPUTS = ("data/frozen", "data/ledger", "data/kept", "reports")
 
@@ -148,6 +149,25 @@ def test_an_exploratory_study_gives_outcomes_with_dates_and_no_rates(study: Path
     report = (study / layout.REPORT_MD).read_text(encoding="utf-8")
     assert "Transcript" in report
     assert "rate)" not in report
+
+
+def test_where_the_kernel_refuses_namespaces_doctor_says_so_and_what_helps() -> None:
+    """In a user namespace of our own, in which no further one may be made."""
+    refuse = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+    words = ["unshare", "-Ur", "sh", "-c", refuse, "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*words, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no user namespace can be made here in which further ones are refused")
+    done = subprocess.run(
+        [*words, sys.executable, "-m", "stages", "doctor", "--json"],
+        cwd=REPO,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["isolation"] == "none"
+    assert "namespace" in found["why"]
+    assert "allow user namespaces" in found["advice"][0]
 
 
 @pytest.mark.parametrize("name", ["candidate", "control"])
