@@ -39,16 +39,21 @@ def commit(root: Path, message: str) -> None:
     sh(root, "git", "commit", "-qm", message)
 
 
-@pytest.fixture(scope="module")
-def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A committed study that `dvc repro` was run on, pushed to a remote in the repository."""
-    root = make_study(tmp_path_factory.mktemp("lived") / "study")
+def start_study(root: Path) -> None:
+    """Put a study under git and DVC, with the pipeline's own files, and commit it."""
     copy_stage_files(root)
     write(root / ".gitignore", ".trials/\n__pycache__/\n")
     sh(root, "git", "init", "-q")
     sh(root, "dvc", "init", "-q")
     shutil.copy(REPO / ".dvc/config", root / ".dvc/config")
     commit(root, "a study")
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A committed study that `dvc repro` was run on, pushed to a remote in the repository."""
+    root = make_study(tmp_path_factory.mktemp("lived") / "study")
+    start_study(root)
     sh(root, "dvc", "repro")
     sh(root, "dvc", "push")
     commit(root, "its decision")

@@ -20,6 +20,7 @@ from stages.contract import layout
 from tests.support.mini import make_study, stage, write
 
 OBSERVED = ("started_at",)
+RUN = (sys.executable, "-m", "stages", "run")
 
 
 def finished(root: Path) -> dict[tuple[str, str, int], str]:
@@ -76,11 +77,11 @@ def slow_study(root: Path) -> Path:
     return root
 
 
-def kill_at(root: Path, done: int, pause: float) -> None:
+def kill_at(
+    root: Path, done: int, pause: float, words: tuple[str, ...] = RUN, env: dict[str, str] | None = None
+) -> None:
     """Start the run stage, wait until so many trials are finished and a moment longer, kill the whole tree."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "stages", "run"], cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    child = subprocess.Popen(words, cwd=root, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 120
         while len(finished(root)) < done and child.poll() is None and time.monotonic() < deadline:
@@ -94,16 +95,26 @@ def kill_at(root: Path, done: int, pause: float) -> None:
         child.wait()
 
 
-def check_kills(root: Path, moments: int, undisturbed: dict[str, Any]) -> None:
+def check_kills(
+    root: Path,
+    moments: int,
+    undisturbed: dict[str, Any],
+    words: tuple[str, ...] = RUN,
+    env: dict[str, str] | None = None,
+) -> None:
+    """Kill everything at so many moments, then let it end: the decision is the undisturbed one."""
     draw = random.Random(20261130)
     kept: dict[tuple[str, str, int], str] = {}
     for number in range(moments):
-        kill_at(root, done=2 * number, pause=draw.uniform(0, 0.4))
+        kill_at(root, 2 * number, draw.uniform(0, 0.4), words, env)
         now = finished(root)
         assert kept.items() <= now.items(), "a finished trial was lost or changed"
         kept = now
     before = claims(root)
-    stage(root, "run", "score", "exclude", "report")
+    if words == RUN:
+        stage(root, "run", "score", "exclude", "report")
+    else:
+        subprocess.run(words, cwd=root, env=env, check=True, capture_output=True)
     after = claims(root)
     assert kept.items() <= finished(root).items()
     assert {key: after[key] for key in kept} == {key: before[key] for key in kept}, "a finished trial was started again"
@@ -138,3 +149,12 @@ def test_two_runs_at_once_share_the_campaign_without_a_double_start(tmp_path: Pa
     assert any("waiting for it to end" in text for text in said)
     assert set(claims(root).values()) == {1}
     assert len(finished(root)) == 24
+
+
+@pytest.mark.heavy
+def test_ten_kills_of_dvc_repro_end_in_the_same_decision(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
+    from tests.test_dvc_life import ENV, start_study
+
+    root = slow_study(tmp_path / "s")
+    start_study(root)
+    check_kills(root, 10, undisturbed, (sys.executable, "-m", "dvc", "repro"), ENV)
