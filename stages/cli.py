@@ -45,10 +45,14 @@ def _print(value: Any) -> None:
 @app.command(epilog="Example: weighbridge freeze")
 def freeze(study: Study = Here) -> None:
     """Fix and digest pack, protocol and arms, before any arm starts."""
+    from stages.contract.design import shortfalls
     from stages.freeze import freeze as stage
 
     manifest = stage(study)
-    say(f"frozen: slice {manifest.slice_id[:16]}, {sum(manifest.strata.values())} items, MDE80 {manifest.mde80}")
+    found = f"{manifest.mde80:.3f}" if manifest.mde80 is not None else "none up to 1"
+    say(f"frozen: slice {manifest.slice_id[:16]}, {sum(manifest.strata.values())} items, detectable effect {found}")
+    for line in shortfalls(manifest.protocol, manifest.strata, manifest.placebos):
+        say(f"this study can't publish: {line}")
 
 
 @app.command(epilog="Example: weighbridge preflight")
@@ -57,10 +61,9 @@ def preflight(study: Study = Here) -> None:
     from stages.preflight import preflight as stage
 
     refused = stage(study, say)
-    say(
-        f"preflight: {len(refused)} items refused"
-        + "".join(f"; {item}: {rule}" for item, rule in sorted(refused.items()))
-    )
+    say(f"preflight: {len(refused)} of the pack's items refused")
+    for line in refused:
+        say(f"  {line}")
 
 
 @app.command(epilog="Example: WEIGHBRIDGE_SPEND=yes weighbridge run")
@@ -239,7 +242,8 @@ def _guarded(call: Callable[[], object]) -> int:
             raise KeyboardInterrupt
         return code if isinstance(code, int) else 0
     except WeighbridgeError as error:
-        hint = "; DVC took this stage's outputs away before it ran: `dvc checkout` or `git checkout` brings them back"
+        hint = "; DVC took this stage's outputs away before it ran: "
+        hint += "`git checkout dvc.lock data reports && dvc checkout` brings them back"
         say(f"weighbridge: {error}{hint if os.environ.get('DVC_STAGE') else ''}")
         return error.exit_code
     except typer.Exit as error:

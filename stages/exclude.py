@@ -6,7 +6,7 @@ from pathlib import Path
 
 from stages.contract import layout, parquet, tables
 from stages.contract.files import stage
-from stages.contract.study import read_admitted, read_manifest, read_plan
+from stages.contract.study import read_admitted, read_frozen, read_manifest, read_plan
 from stages.contract.text import read_json
 
 
@@ -14,10 +14,13 @@ def exclude(root: Path) -> None:
     """Write pairs and exclusions. Pure: the same inputs give the same bytes."""
     from stages.gate import apply_rules, read_events
 
-    inputs = [layout.PLAN, layout.MANIFEST, layout.ADMITTED, layout.CHECKS, layout.LEDGER, layout.CAMPAIGN]
+    inputs = [layout.PLAN, layout.MANIFEST, layout.ITEMS, layout.ADMITTED, layout.CHECKS]
+    inputs += [layout.LEDGER, layout.CAMPAIGN]
     with stage(root, inputs, optional=[layout.EVENTS]) as out:
+        plan = read_plan(root)
+        read_frozen(root, plan, layout.ITEMS)  # what a reader sees beside the pairs is what was frozen
         pairs, exclusions = apply_rules(
-            read_plan(root),
+            plan,
             read_manifest(root),
             parquet.read(root / layout.LEDGER, tables.LEDGER).to_pylist(),
             read_admitted(root),

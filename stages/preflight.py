@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from stages.contract import layout, parquet, tables
 from stages.contract.digest import pretty
-from stages.contract.errors import WeighbridgeError
+from stages.contract.errors import CheckFailed
 from stages.contract.files import stage
-from stages.contract.study import entries, read_frozen, read_params, read_plan
+from stages.contract.study import read_files, read_params, read_plan
 from stages.contract.trees import Entry
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from stages.sandbox import Isolation
 
 
-def preflight(root: Path, say: Callable[[str], None] = print) -> dict[str, str]:
-    """Write which items are admitted, and the evidence. Returns the refused ones with their rule."""
+def preflight(root: Path, say: Callable[[str], None] = print) -> list[str]:
+    """Write which items are admitted, and the evidence. Returns a line on each that is refused, and why."""
     from stages.oracle import admit
     from stages.packs import leaked_solution
     from stages.render import progress
@@ -30,11 +30,8 @@ def preflight(root: Path, say: Callable[[str], None] = print) -> dict[str, str]:
 
     with stage(root, [layout.PARAMS, layout.PLAN, layout.TREES, layout.HIDDEN]) as out:
         plan, params = read_plan(root), read_params(root)
-        files = {
-            **entries(read_frozen(root, plan, layout.TREES)),
-            **entries(read_frozen(root, plan, layout.HIDDEN)),
-        }
-        isolation = require(plan.isolation, params.run.allow_no_isolation)
+        files = read_files(root, plan)
+        isolation = require(plan.isolation, params.run.allow_no_isolation, root)
         for line in self_check(isolation):
             say(line)
         with progress("preflight", say) as tick, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -56,10 +53,13 @@ def preflight(root: Path, say: Callable[[str], None] = print) -> dict[str, str]:
             pretty({"schema": "weighbridge.admitted/1", "plan_sha256": plan.sha256(), "items": admitted}),
         )
         out.table(layout.CHECKS, parquet.table(tables.CHECKS, rows))
-    return {item: str(entry["rule"]) for item, entry in admitted.items() if entry["rule"]}
+    for made in done:
+        if made.placebo_passed:
+            say(f"placebo {made.item.item_id} passes on the untouched workspace: no arm will be started")
+    return [f"{a.item.item_id}: {a.rule}: {a.why()}" for a in done if a.rule]
 
 
-class SelfCheckFailed(WeighbridgeError):
+class SelfCheckFailed(CheckFailed):
     """The harness itself can't tell a pass from a fail here; nothing may run."""
 
 

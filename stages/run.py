@@ -36,7 +36,6 @@ def run(root: Path, say: Callable[[str], None] = print) -> str | None:
         Journal,
         changed_pack,
         conduct,
-        journal_folder,
         plan_lock,
         recorded,
         rows_of,
@@ -50,18 +49,18 @@ def run(root: Path, say: Callable[[str], None] = print) -> str | None:
         plan_sha = plan.sha256()
         if manifest.plan_sha256 != plan_sha:
             raise InputError(layout.MANIFEST, "belongs to another plan", layout.PLAN, "run `dvc repro freeze`")
-        folder = journal_folder(root)
+        folder = layout.journal(root)
         with plan_lock(folder, plan_sha, say):
             journal = Journal(folder)
             try:
-                changed = changed_pack(plan, journal)
+                changed = changed_pack(root, plan, journal)
                 if changed:
                     say("the pack was edited after its trials ran: no new trial starts, the old ones are handed on")
                     source = changed["plan"]
                 else:
                     source = plan_sha
                     events = [line for line, _ in read_events(root)]
-                    go = Campaign(root, plan, manifest, params.run, read_admitted(root)["items"], events, journal, say)
+                    go = Campaign(root, plan, manifest, params, read_admitted(root)["items"], events, journal, say)
                     conduct(go, lambda isolation: _placebo_judge(go, isolation), progress)
                 record = recorded(journal, source)
                 for name, rows in rows_of(journal, source).items():
@@ -75,9 +74,7 @@ def run(root: Path, say: Callable[[str], None] = print) -> str | None:
 
 def _placebo_judge(go: Campaign, isolation: Isolation) -> Judge:
     """Whether a placebo's patch passes its impossible oracle, judged as soon as its trial ends."""
-    from stages.arms import journal_folder
-    from stages.oracle import VERDICTS, Bench
+    from stages.oracle import Bench
 
-    store = journal_folder(go.root) / VERDICTS
-    bench = Bench.open(go.root, go.plan, isolation, go.admitted, read_params(go.root).oracle, store)
+    bench = Bench.open(go.root, go.plan, isolation, go.admitted, go.manifest.oracle)
     return lambda item_id, done: bench.verdict(item_id, done.changes).verdict == "pass"

@@ -28,18 +28,17 @@ INPUTS = [
 def score(root: Path, say: Callable[[str], None] = print) -> None:
     """Write verdicts, findings and the ledger. Verdicts are stored by content and reused."""
     from stages.gate import runner_changes
-    from stages.oracle import VERDICTS, Bench
+    from stages.oracle import Bench
     from stages.render import progress
     from stages.sandbox import require
 
     with stage(root, INPUTS) as out:
         plan, params = read_plan(root), read_params(root)
         items = {i.item_id: i for i in plan.items}
-        isolation = require(plan.isolation, params.run.allow_no_isolation)
+        isolation = require(plan.isolation, params.run.allow_no_isolation, root)
         trials = _of_plan(read_trials(root), items, plan.sha256(), say)
         changed = runner_changes([t.row for t in trials])
-        store = Path(os.environ.get("DVC_ROOT") or root) / layout.JOURNAL / VERDICTS
-        bench = Bench.open(root, plan, isolation, read_admitted(root)["items"], params.oracle, store)
+        bench = Bench.open(root, plan, isolation, read_admitted(root)["items"], params.oracle)
         ledger, findings, verdicts = [], [], []
         with progress("scored", say) as tick, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
             for row, found, seen in pool.map(lambda t: _score(bench, items[t.row["item_id"]], t, changed), trials):

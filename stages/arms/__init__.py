@@ -1,12 +1,13 @@
 """What happens in a campaign: trials in the registered order, a journal that loses none, the campaign's record."""
 
-from stages.arms.campaign import Judge, rows_of
+from stages.arms.campaign import Judge, refuse_trial, rows_of
 from stages.arms.conduct import Campaign, conduct, recorded
-from stages.arms.journal import Finished, Journal, journal_folder, plan_lock
+from stages.arms.journal import Finished, Journal, plan_lock
 from stages.arms.record import changed_pack
-from stages.arms.trial import Setting, prepare, run_trial
+from stages.arms.trial import ArmName, Setting, prepare, run_trial
 
 __all__ = [
+    "ArmName",
     "Campaign",
     "Finished",
     "Journal",
@@ -14,10 +15,10 @@ __all__ = [
     "Setting",
     "changed_pack",
     "conduct",
-    "journal_folder",
     "plan_lock",
     "prepare",
     "recorded",
+    "refuse_trial",
     "rows_of",
     "run_trial",
 ]

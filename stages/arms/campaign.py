@@ -47,22 +47,29 @@ def pending(plan: Plan, finished: set[Key], skip: set[str]) -> list[Pending]:
     return result
 
 
-def refuse_spending(plan: Plan, todo: list[Pending], budgets: dict[str, int]) -> None:
+def refuse_spending(plan: Plan, todo: list[Pending]) -> None:
     """Raise SpendRefused where a paid arm would run and nobody said that it may."""
-    if os.environ.get("WEIGHBRIDGE_SPEND") == "yes":
-        return
     arms: list[ArmName] = ["candidate", "control"]
     for name in arms:
-        arm = plan.arms.candidate if name == "candidate" else plan.arms.control
-        trials = [p.block.item_id for p in todo if any(a == name for _, a in p.arms)]
-        if arm.paid and trials:
-            seconds = sum(budgets[i] for i in trials)
-            raise SpendRefused(
-                f"arm {name} ({arm.name})",
-                f"is paid, and {len(trials)} trials of up to {seconds:,} s in all would run",
-                "WEIGHBRIDGE_SPEND=yes in the environment",
-                "set it to spend; `dvc pull` may be what was meant, to fetch trials that were already run",
-            )
+        _may_spend(plan, name, [p.block.item_id for p in todo if any(a == name for _, a in p.arms)])
+
+
+def refuse_trial(plan: Plan, name: ArmName, item_id: str) -> None:
+    """The same for a single trial that is run by hand."""
+    _may_spend(plan, name, [item_id])
+
+
+def _may_spend(plan: Plan, name: ArmName, items: list[str]) -> None:
+    arm = plan.arms.candidate if name == "candidate" else plan.arms.control
+    if not arm.paid or not items or os.environ.get("WEIGHBRIDGE_SPEND") == "yes":
+        return
+    budgets = {i.item_id: i.time_budget_s for i in plan.items}
+    raise SpendRefused(
+        f"arm {name} ({arm.name})",
+        f"is paid, and {len(items)} trials of up to {sum(budgets[i] for i in items):,} s in all would run",
+        "WEIGHBRIDGE_SPEND=yes in the environment",
+        "set it to spend; `dvc pull` may be what was meant, to fetch trials that were already run",
+    )
 
 
 def run_campaign(
@@ -78,6 +85,10 @@ def run_campaign(
     todo = pending(setting.plan, finished, skip)
     total = len(finished) + sum(len(p.arms) for p in todo)
     stopped: list[str] = []
+    for (item, arm, repeat), done in journal.load(plan_sha):
+        # A process that died between a placebo's trial and its verdict left no mark.
+        if item in placebos and judge(item, done):
+            stopped.append(f"placebo_passed: {item}, {arm}, repeat {repeat}")
 
     def block(work: Pending) -> None:
         for position, arm in work.arms:

@@ -16,7 +16,7 @@ from stages.arms.record import make_record
 from stages.arms.trial import Setting
 from stages.contract import layout
 from stages.contract.plan import Manifest, Plan
-from stages.contract.protocol import RunParams
+from stages.contract.protocol import Params
 from stages.contract.study import entries, read_frozen
 from stages.sandbox import Isolation, require
 
@@ -28,7 +28,7 @@ class Campaign:
     root: Path
     plan: Plan
     manifest: Manifest
-    how: RunParams
+    params: Params
     admitted: dict[str, Any]
     events: list[str]
     journal: Journal
@@ -51,7 +51,7 @@ def conduct(
     if plan_sha in known and not todo:
         return
     isolation = _isolation(go)
-    refuse_spending(go.plan, todo, {i.item_id: i.time_budget_s for i in go.plan.items})
+    refuse_spending(go.plan, todo)
     early = sorted(item for item, entry in go.admitted.items() if entry.get("placebo_passed"))
     versions: dict[str, str | None] = {}
     if not early:
@@ -61,13 +61,19 @@ def conduct(
         _open(go, plan_sha, isolation)
     if early:
         go.journal.stop(plan_sha, f"placebo_passed: {early[0]} passes on the untouched workspace")
+        go.say(f"placebo {early[0]} passes on the untouched workspace: no arm is started")
         return
     setting = _setting(go, plan_sha, isolation, versions)
-    workers = (os.cpu_count() or 1) if go.how.workers == "auto" else go.how.workers
+    workers = (os.cpu_count() or 1) if go.params.run.workers == "auto" else go.params.run.workers
     with progress("trials", go.say) as tick:
         stopped = run_campaign(setting, go.journal, workers, skip, judge(isolation), tick)
     if stopped:
         go.say(f"stopped: {stopped}; nothing more is spent on this campaign")
+    for arm in ("candidate", "control"):
+        codes = [done.row["exit_code"] for key, done in go.journal.load(plan_sha) if key[1] == arm]
+        odd = sum(code != 0 for code in codes)
+        if odd:
+            go.say(f"{arm}: {odd} of {len(codes)} trials ended with an exit code other than 0 (`weighbridge show`)")
 
 
 def recorded(journal: Journal, plan_sha: str) -> dict[str, Any]:
@@ -77,14 +83,17 @@ def recorded(journal: Journal, plan_sha: str) -> dict[str, Any]:
 
 
 def _isolation(go: Campaign) -> Isolation:
-    isolation = require(go.plan.isolation, go.how.allow_no_isolation)
+    isolation = require(go.plan.isolation, go.params.run.allow_no_isolation, go.root)
     if isolation.tier == "none":
         go.say(f"no isolation here ({isolation.why}): agents can read this machine, and the decision will be withheld")
     return isolation
 
 
 def _open(go: Campaign, plan_sha: str, isolation: Isolation) -> None:
-    record = make_record(go.root, go.plan, go.manifest, go.journal, isolation, go.events)
+    how = {"events": go.events, "pack_path": go.params.pack.path}
+    record = make_record(go.root, go.plan, go.manifest, go.journal, isolation, how)
+    if record["look"] > 1:
+        go.say(f"this is look {record['look']} at these arms on this pack, and spends its own, smaller alpha")
     go.journal.open_campaign(
         {
             "plan": plan_sha,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import sqlite3
 import threading
 import zlib
@@ -18,7 +17,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from stages.contract import layout
 from stages.contract.errors import InputError
 from stages.contract.trees import Change
 
@@ -50,11 +48,6 @@ class Finished:
     stamps: list[str]
     changes: list[Change]
     streams: dict[str, tuple[int, bytes]]
-
-
-def journal_folder(root: Path) -> Path:
-    """Where the journal lies: beside the study, or in the parent repository when DVC runs it in a copy."""
-    return Path(os.environ.get("DVC_ROOT") or root) / layout.JOURNAL
 
 
 class Journal:
@@ -135,11 +128,6 @@ class Journal:
     def finished(self, plan: str) -> set[Key]:
         """Keys of the plan's finished trials."""
         return {(i, a, r) for i, a, r in self._read("SELECT item, arm, repeat FROM trials WHERE plan=?", plan)}
-
-    def claims(self, plan: str) -> dict[Key, int]:
-        """How often each trial was claimed."""
-        rows = self._read("SELECT item, arm, repeat, count(*) FROM claims WHERE plan=? GROUP BY 1,2,3", plan)
-        return {(i, a, r): n for i, a, r, n in rows}
 
     def load(self, plan: str) -> Iterator[tuple[Key, Finished]]:
         """The plan's finished trials in key order."""

@@ -13,23 +13,35 @@ import git
 from stages import __version__
 from stages.arms.journal import Journal
 from stages.contract import layout
+from stages.contract.errors import InputError
 from stages.contract.plan import Manifest, Plan
+from stages.contract.text import parse_json
 from stages.contract.types import plain
 from stages.sandbox import Isolation
 
 
 def make_record(
-    root: Path, plan: Plan, manifest: Manifest, journal: Journal, isolation: Isolation, events: list[str]
+    root: Path, plan: Plan, manifest: Manifest, journal: Journal, isolation: Isolation, how: dict[str, Any]
 ) -> dict[str, Any]:
-    """campaign.json of a campaign that is about to start. `events` are the exclusion events that stand already.
+    """campaign.json of a campaign that is about to start.
 
-    A look is a campaign of new trials for the same pack lineage, control and candidate; `candidates` are the names
-    already tried against this control on this slice. Both come from the journal.
+    `how` holds `events`, the exclusion events that stand already, and `pack_path`. A look is a campaign of new trials
+    for the same pack lineage, control and candidate; `candidates` are the names already tried against this control on
+    this slice. Both come from the journal, and from the campaign that git's HEAD holds, for a clone has no journal.
+    Trials of the very same plan in another clone are its replication and no look.
     """
     control, candidate = plan.arms.control.name, plan.arms.candidate.name
-    earlier = journal.campaigns()
-    same = [c for c in earlier if (c["pack_id"], c["control"], c["candidate"]) == (plan.pack_id, control, candidate)]
-    on_slice = {c["candidate"] for c in earlier if c["slice"] == manifest.slice_id and c["control"] == control}
+    names = {"pack_id": plan.pack_id, "control": control, "candidate": candidate}
+    earlier = {c["plan"]: c["record"] for c in journal.campaigns()}
+    committed = committed_campaign(root)
+    if committed is not None and committed["plan_sha256"] != plan.sha256():
+        earlier.setdefault(committed["plan_sha256"], committed)
+    looks: dict[str, dict[str, str]] = {}
+    for one in earlier.values():
+        if all(one[key] == value for key, value in names.items()):
+            mine = {"plan": one["plan_sha256"], "started_at": one["started_at"], "campaign": one["campaign"]}
+            looks |= {look["plan"]: look for look in [*one["earlier_looks"], mine] if look["plan"] != plan.sha256()}
+    on_slice = [c for c in earlier.values() if c["slice_id"] == manifest.slice_id and c["control"] == control]
     return {
         "schema": "weighbridge.campaign/1",
         "plan_sha256": plan.sha256(),
@@ -41,48 +53,84 @@ def make_record(
         "registry": None,
         "registration": "none",
         "started_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "look": len(same) + 1,
-        "earlier_looks": [{"plan": c["plan"], "started_at": c["started_at"], "campaign": c["campaign"]} for c in same],
-        "candidates": sorted(on_slice | {candidate}),
-        "git": _git_state(root),
+        **names,
+        "pack_revision": plan.pack_revision,
+        "look": len(looks) + 1,
+        "earlier_looks": sorted(looks.values(), key=lambda look: (look["started_at"], look["plan"])),
+        "candidates": sorted({name for c in on_slice for name in c["candidates"]} | {candidate}),
+        "git": _git_state(root, how["pack_path"]),
         "harness": {"version": __version__, "python": platform.python_version(), "system": platform.system()},
         "isolation": {"tier": isolation.tier, "why": isolation.why, "enforced": isolation.enforced},
         "mode": manifest.study.mode,
         "protocol": plain(manifest.protocol),
-        "events": events,
+        "events": how["events"],
         "items": {i.item_id: {"sha256": i.item_sha256, "stratum": i.stratum} for i in plan.items},
         "stopped": None,
         "pack_changed": None,
     }
 
 
-def _git_state(root: Path) -> dict[str, Any]:
+def _repository(root: Path) -> tuple[git.Repo, str] | None:
+    """(repository, the study's folder in it, empty or ending in a slash); None where there is none with a commit."""
+    study = Path(os.environ.get("DVC_ROOT") or root).resolve()
     try:
-        repo = git.Repo(os.environ.get("DVC_ROOT") or root, search_parent_directories=True)
-        head = repo.head.commit.hexsha
-        changed = {item.a_path or "" for item in repo.index.diff(None)} | {
-            i.a_path or "" for i in repo.index.diff("HEAD")
-        }
+        repo = git.Repo(study, search_parent_directories=True)
+        repo.head.commit  # noqa: B018 — raises in a repository without one
+        inside = study.relative_to(Path(str(repo.working_tree_dir)).resolve()).as_posix()
     except (git.InvalidGitRepositoryError, git.NoSuchPathError, ValueError, git.GitCommandError):
+        return None
+    return repo, "" if inside == "." else f"{inside}/"
+
+
+def committed_campaign(root: Path) -> dict[str, Any] | None:
+    """The campaign record that git's HEAD holds, or None where there is none that can be read."""
+    found = _repository(root)
+    if found is None:
+        return None
+    repo, inside = found
+    try:
+        data = (repo.head.commit.tree / f"{inside}{layout.CAMPAIGN.as_posix()}").data_stream.read()
+        record = parse_json(layout.CAMPAIGN, data)
+    except (KeyError, InputError):
+        return None
+    names = "plan_sha256 pack_sha256 slice_id pack_id pack_revision campaign control candidate started_at"
+    wanted = [*names.split(), "earlier_looks", "candidates", "items"]
+    return record if isinstance(record, dict) and all(key in record for key in wanted) else None
+
+
+def _git_state(root: Path, pack: str) -> dict[str, Any]:
+    """HEAD, and whether parameters and pack are as committed, new files included."""
+    found = _repository(root)
+    if found is None:
         return {"head": None, "clean": None}
-    authored = [p for p in changed if p == str(layout.PARAMS) or p.startswith("data/pack")]
-    return {"head": head, "clean": not authored}
+    repo, inside = found
+    paths = [f"{inside}{layout.PARAMS.as_posix()}", f"{inside}{pack}"]
+    changed = repo.git.status("--porcelain", "--untracked-files=all", "--", *paths)
+    return {"head": repo.head.commit.hexsha, "clean": not str(changed).strip()}
 
 
-def changed_pack(plan: Plan, journal: Journal) -> dict[str, Any] | None:
-    """The earlier campaign whose pack was edited under the same name, and what differs; None if there is none."""
-    arms = (plan.arms.control.name, plan.arms.candidate.name)
-    for one in reversed(journal.campaigns()):
-        record = one["record"]
-        same = (one["pack_id"], one["pack_revision"], one["campaign"]) == (
-            plan.pack_id,
-            plan.pack_revision,
-            plan.campaign,
-        )
-        if not same or (one["control"], one["candidate"]) != arms:
+def changed_pack(root: Path, plan: Plan, journal: Journal) -> dict[str, Any] | None:
+    """The earlier campaign whose pack was edited under the same name, and what differs; None if there is none.
+
+    Raises InputError where only git's HEAD knows of it, since there are no trials then that could be handed on.
+    """
+    named = (plan.pack_id, plan.pack_revision, plan.campaign)
+    known: list[dict[str, Any]] = [c["record"] for c in reversed(journal.campaigns())]
+    committed = committed_campaign(root)
+    if committed is not None:
+        known.append(committed)
+    for record in known:
+        if (record["pack_id"], record["pack_revision"], record["campaign"]) != named:
             continue
         if record["pack_sha256"] == plan.pack_sha256:
             return None
+        if record is committed:
+            raise InputError(
+                "data/pack",
+                f"edited after its trials ran, under the same name ({plan.pack_id} {plan.pack_revision})",
+                f"the pack {record['pack_sha256'][:16]} that HEAD's campaign.json names",
+                "undo the edit, or give pack.yaml a new revision",
+            )
         new = {i.item_id: {"sha256": i.item_sha256, "stratum": i.stratum} for i in plan.items}
         old = record["items"]
         differs = []
@@ -94,7 +142,7 @@ def changed_pack(plan: Plan, journal: Journal) -> dict[str, Any] | None:
                     what = f"moved from {a['stratum']} to {b['stratum']}"
                 differs.append({"item_id": item, "what": what})
         return {
-            "plan": one["plan"],
+            "plan": record["plan_sha256"],
             "old": record["pack_sha256"],
             "new": plan.pack_sha256,
             "differs": differs,

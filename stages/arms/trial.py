@@ -128,6 +128,7 @@ def run_trial(
         place = prepare(setting, item, name, repeat)
         try:
             queue_ms = 1000 * (time.monotonic() - clock)
+            started = datetime.now(UTC)
             outcome = run(
                 place.argv,
                 isolation=setting.isolation,
@@ -160,7 +161,7 @@ def run_trial(
         "ended": ended,
         "reason": reason,
         "exit_code": outcome.exit_code,
-        "started_at": due.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "started_at": started.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "wall_s": round(outcome.wall_s, 6),
         "cpu_s": None if outcome.cpu_s is None else round(outcome.cpu_s, 6),
         "max_rss_kb": outcome.max_rss_kb,
@@ -204,6 +205,8 @@ def _patch(frozen: list[Entry], workspace: Path) -> tuple[list[Change], str | No
 def _end(outcome: Outcome, too_large: str | None) -> tuple[str, str | None]:
     if outcome.launch_failed:
         return "lost", f"harness fault: {outcome.launch_failed}"
+    if outcome.leftover:  # it may have written while its tree was read
+        return "aborted", f"{outcome.leftover} processes of the agent could not be killed"
     if outcome.timed_out:
         return "timeout", "the time budget was used up"
     if too_large:

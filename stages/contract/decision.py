@@ -30,6 +30,7 @@ class Counts(_Part):
     items_kept: int
     placebos_run: int
     placebos_passed: int
+    placebos_refused: int
 
 
 class Summary(_Part):
@@ -154,6 +155,7 @@ class Decision(_Part):
     registration: Literal["none", "self_dated", "witnessed"]
     isolation: dict[str, Any]
     looks: dict[str, Any]
+    ran_at: dict[str, Any]
     mode: Literal["benchmark", "exploratory", "tutorial"]
     disclosure: dict[str, str | None]
     departures: list[str]

@@ -77,3 +77,18 @@ def check_design(protocol: Protocol, sizes: Mapping[str, int], where: object) ->
             f"weights for {', '.join(sorted(protocol.strata_weights))}",
             f"one for each of {', '.join(sorted(strata))}",
         )
+
+
+def shortfalls(protocol: Protocol, strata: Mapping[str, int], placebos: Mapping[str, int]) -> list[str]:
+    """Why a frozen pack can't publish whatever its outcomes are: too few items, or no placebo. A line each."""
+    sizes = summary_sizes(protocol, strata)
+    found = [
+        f"stratum {name} has {size} items, min_stratum_items is {protocol.min_stratum_items}"
+        for name, size in sizes.items()
+        if size < protocol.min_stratum_items
+    ]
+    if sum(sizes.values()) < protocol.min_kept_items:
+        found.append(f"{sum(sizes.values())} items in the summary, min_kept_items is {protocol.min_kept_items}")
+    if not sum(placebos.values()):
+        found.append("no placebo, so nothing shows that an oracle can fail")
+    return found

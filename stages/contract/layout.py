@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 PARAMS = Path("params.yaml")
@@ -30,4 +31,8 @@ REPORT_MD = Path("reports/report.md")
 BILL = Path("reports/bill.json")
 RUN_BILL = Path("reports/run_bill.txt")
 REGISTRY = Path("data/registry.jsonl")
-JOURNAL = Path(".trials")
+
+
+def journal(root: Path) -> Path:
+    """Where journal and stored verdicts lie: beside the study, or in the parent repository when DVC runs a copy."""
+    return Path(os.environ.get("DVC_ROOT") or root) / ".trials"

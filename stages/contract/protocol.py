@@ -164,7 +164,7 @@ class RunParams(Strict):
     allow_no_isolation: bool = False
     executor: Literal["local"] = "local"
     scheduler: None = None
-    max_cost: Rational | None = None
+    max_cost: None = None
 
 
 class Params(Strict):

@@ -68,6 +68,12 @@ def entries(made: pa.Table) -> dict[tuple[str, str], list[Entry]]:
     return {key: sorted(value) for key, value in result.items()}
 
 
+def read_files(root: Path, plan: Plan) -> dict[tuple[str, str], list[Entry]]:
+    """(item id, role) to frozen files, open and hidden ones; all three tables are held against the plan."""
+    read_frozen(root, plan, layout.ITEMS)
+    return {**entries(read_frozen(root, plan, layout.TREES)), **entries(read_frozen(root, plan, layout.HIDDEN))}
+
+
 @dataclass
 class Trial:
     """One stored trial: its row, its patch, its stamps (canonical JSON, by attempt), what it printed."""

@@ -121,7 +121,9 @@ def validate(model: type[M], value: Any, where: object) -> M:
     if first["type"] == "missing":
         raise InputError(place, f"missing{more}", "this key")
     wanted = dict.fromkeys(e["msg"].removeprefix("Value error, ").removeprefix("Input should be ") for e in same)
-    raise InputError(place, f"found {_shown(first['input'])}{more}", " or ".join(wanted))
+    bare = first["type"] == "string_type" and isinstance(first["input"], int | float | Decimal)
+    todo = f'quote it: "{first["input"]}"' if bare and not isinstance(first["input"], bool) else ""
+    raise InputError(place, f"found {_shown(first['input'])}{more}", " or ".join(wanted), todo)
 
 
 def _keys(value: Any, loc: Location) -> list[str]:

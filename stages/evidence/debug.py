@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from stages.arms import Setting, journal_folder, prepare, run_trial
-from stages.arms.trial import ArmName
+from stages.arms import ArmName, Setting, prepare, refuse_trial, run_trial
 from stages.contract import layout
 from stages.contract.errors import UsageError
 from stages.contract.study import entries, read_admitted, read_frozen, read_manifest, read_params, read_plan
-from stages.sandbox import remove_tree, require
+from stages.sandbox import find, remove_tree, require
 
 
 def debug_trial(
@@ -34,7 +35,7 @@ def debug_trial(
         root=root,
         plan=plan,
         manifest=manifest,
-        isolation=require(plan.isolation, read_params(root).run.allow_no_isolation),
+        isolation=require(plan.isolation, read_params(root).run.allow_no_isolation, root),
         trees={item_id: files[(item_id, "workspace")]},
         statements={item_id: files[(item_id, "statement")][0].content},
         versions={},
@@ -42,7 +43,10 @@ def debug_trial(
         manifest_sha256=manifest.sha256(),
     )
     name = cast(ArmName, arm)
-    if shell_only:
+    if not shell_only:
+        refuse_trial(plan, name, item_id)
+    else:
+        setting = dataclasses.replace(setting, isolation=find("none"))
         place = prepare(setting, items[item_id], name, repeat)
         try:
             say(f"a shell in the trial's workspace, without isolation; the agent would be called as {place.argv}")
@@ -59,10 +63,11 @@ def debug_trial(
     for change in done.changes:
         say(f"  {change.op} {change.path}")
     if (root / layout.ADMITTED).exists():
-        from stages.oracle import VERDICTS, Bench
+        from stages.oracle import Bench, VerdictStore
 
-        store = journal_folder(root) / VERDICTS
-        bench = Bench.open(root, plan, setting.isolation, read_admitted(root)["items"], read_params(root).oracle, store)
-        seen = bench.verdict(item_id, done.changes)
+        bench = Bench.open(root, plan, setting.isolation, read_admitted(root)["items"], manifest.oracle)
+        with tempfile.TemporaryDirectory(prefix="wb-") as folder:  # what is seen here never becomes a stored verdict
+            bench = dataclasses.replace(bench, store=VerdictStore(Path(folder) / "verdicts.sqlite"))
+            seen = bench.verdict(item_id, done.changes)
         say(f"verdict {seen.verdict}: {seen.reason}")
     return 0

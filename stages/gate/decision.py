@@ -55,6 +55,7 @@ def decide(evidence: Evidence) -> dict[str, Any]:
             "tiers": sorted(set(ev.ledger["isolation"])),
             "why": campaign["isolation"]["why"],
         },
+        "ran_at": {"git": campaign.get("git"), "harness": campaign.get("harness")},
         "looks": {
             "look": look,
             "earlier": campaign["earlier_looks"],

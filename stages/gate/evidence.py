@@ -91,4 +91,5 @@ def counts(ev: Evidence) -> dict[str, int]:
         "items_kept": int(kept["item_id"].nunique()),
         "placebos_run": len(placebos) + early,
         "placebos_passed": int((placebos["verdict"] == "pass").sum()) + early,
+        "placebos_refused": sum(i.placebo and not ev.admitted["items"][i.item_id]["admitted"] for i in ev.plan.items),
     }

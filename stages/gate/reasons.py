@@ -77,7 +77,7 @@ REASONS: dict[str, Reason] = {
         _R(
             "trials_missing",
             "Not every planned trial was scored or excluded by a rule.",
-            "Run `dvc repro` again: finished trials are kept, missing ones are run.",
+            "Run `weighbridge run`: finished trials are kept, missing ones are run; a stopped campaign needs a new one.",
         ),
         _R(
             "not_isolated",

@@ -9,7 +9,7 @@ from typing import Any
 
 from stages.contract.plan import PlanItem
 from stages.contract.trees import Entry, tree_digest
-from stages.oracle.verdict import Observation, observe
+from stages.oracle.verdict import Observation, observe_item
 from stages.sandbox import Isolation
 
 REFERENCE_TRIES = 3
@@ -48,6 +48,15 @@ class Admission:
         )
         self.rule = self.rule or rule
 
+    def why(self) -> str:
+        """What refused the item, in words."""
+        row = next(row for row in self.rows if row["rule"] == self.rule)
+        what = {"baseline": "the untouched workspace", "reference": "the reference solution"}.get(
+            row["check"], row["check"]
+        )
+        detail = f" ({row['detail']})" if row["detail"] else ""
+        return f"{what}: found {row['found']}, expected {row['expected']}{detail}"
+
     def entry(self) -> dict[str, Any]:
         """The item's part of admitted.json."""
         return {
@@ -80,17 +89,7 @@ def admit(
     solution = files.get((item.item_id, "solution"), [])
 
     def run(variant: Sequence[Entry]) -> Observation:
-        return observe(
-            variant,
-            oracle,
-            kind=item.oracle.kind,
-            command=item.oracle.command,
-            timeout_s=float(item.oracle.timeout_s),
-            expected=out.expected,
-            isolation=isolation,
-            frozen=tree,
-            baseline_events=frozenset(out.events),
-        )
+        return observe_item(item, variant, oracle, out.expected, out.events, isolation, tree)
 
     if item.placebo:
         _placebo(out, run, tree)
@@ -149,18 +148,12 @@ def _repeat(
     start: int = 0,
 ) -> None:
     """The same bytes several times: another verdict than expected is broken, one that varies is flaky."""
-    seen: list[str] = ["pass"] if start else []
-    for number in range(start, start + tries):
-        one = run(tree)
-        seen.append(one.verdict)
-        rule = None
-        if one.verdict != expected:
-            rule = "oracle_flaky" if expected in seen else "oracle_broken"
-        elif any(v != expected for v in seen):
-            rule = "oracle_flaky"
-        out.note(check, number, one.verdict, expected, rule, one.reason, one.wall_s)
-    if out.rule == "oracle_broken" and len(set(seen)) > 1:
-        out.rule = "oracle_flaky"
+    tried = [run(tree) for _ in range(tries)]
+    seen = {one.verdict for one in tried} | ({expected} if start else set())
+    rule = None if seen == {expected} else "oracle_flaky" if len(seen) > 1 else "oracle_broken"
+    for number, one in enumerate(tried, start):
+        ok = one.verdict == expected
+        out.note(check, number, one.verdict, expected, None if ok else rule, one.reason, one.wall_s)
 
 
 def _placebo(out: Admission, run: Callable[[Sequence[Entry]], Observation], tree: Sequence[Entry]) -> None:

@@ -11,13 +11,12 @@ from typing import Any
 
 from stages.contract import layout
 from stages.contract.digest import canonical, digest, sha256
-from stages.contract.errors import UsageError
 from stages.contract.plan import Plan
 from stages.contract.protocol import OracleParams
-from stages.contract.study import entries, read_frozen
+from stages.contract.study import read_files
 from stages.contract.trees import Change, Entry, apply, tree_digest
 from stages.oracle.store import VerdictStore
-from stages.oracle.verdict import Observation, cleaned, observe, oracle_key
+from stages.oracle.verdict import Observation, cleaned, observe_item, oracle_key
 from stages.sandbox import Isolation
 
 VERDICTS = "verdicts.sqlite"
@@ -38,20 +37,13 @@ class Bench:
 
     @classmethod
     def open(
-        cls,
-        root: Path,
-        plan: Plan,
-        isolation: Isolation,
-        admitted: dict[str, Any],
-        settings: OracleParams,
-        store: Path,
+        cls, root: Path, plan: Plan, isolation: Isolation, admitted: dict[str, Any], settings: OracleParams
     ) -> Bench:
-        """The bench of a study, its frozen tables held against the plan. `store` is the file of stored verdicts."""
-        files = {
-            **entries(read_frozen(root, plan, layout.TREES)),
-            **entries(read_frozen(root, plan, layout.HIDDEN)),
-        }
-        return cls(plan, isolation, files, admitted, settings, VerdictStore(store), plan.sha256())
+        """The bench of a study, its frozen tables held against the plan, its verdicts stored beside the journal."""
+        files = read_files(root, plan)
+        return cls(
+            plan, isolation, files, admitted, settings, VerdictStore(layout.journal(root) / VERDICTS), plan.sha256()
+        )
 
     def tree(self, item_id: str) -> list[Entry]:
         """The frozen workspace of an item."""
@@ -76,19 +68,7 @@ class Bench:
             if stored is not None:
                 return stored
             item = next(i for i in self.plan.items if i.item_id == item_id)
-            seen = observe(
-                tree,
-                oracle,
-                kind=item.oracle.kind,
-                command=item.oracle.command,
-                timeout_s=float(item.oracle.timeout_s),
-                expected=rules["expected"],
-                isolation=self.isolation,
-                frozen=frozen,
-                baseline_events=frozenset(rules["events"]),
-            )
-            if seen.harness_fault:
-                raise UsageError(f"oracle of {item_id}", seen.reason, "a sandbox", "nothing was judged: run it again")
+            seen = observe_item(item, tree, oracle, rules["expected"], rules["events"], self.isolation, frozen)
             return self.store.put(*parts, seen, attempt=attempt)
 
     def rechecked(self, item_id: str, arm: str, repeat: int) -> bool:

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from stages.contract.digest import digest
-from stages.contract.errors import one_line
+from stages.contract.errors import UsageError, one_line
+from stages.contract.plan import PlanItem
 from stages.contract.trees import LINK, Entry, tree_digest
 from stages.oracle import cache
 from stages.oracle.report import read
@@ -121,6 +122,32 @@ def observe(
         cpu_s=done.cpu_s,
         max_rss_kb=done.max_rss_kb,
     )
+
+
+def observe_item(
+    item: PlanItem,
+    tree: Sequence[Entry],
+    oracle: Sequence[Entry],
+    expected: Sequence[str] | None,
+    events: Sequence[str],
+    isolation: Isolation,
+    frozen: Sequence[Entry],
+) -> Observation:
+    """`observe` by an item's own rules. Raises UsageError where the sandbox can't be made: nothing was judged then."""
+    seen = observe(
+        tree,
+        oracle,
+        kind=item.oracle.kind,
+        command=item.oracle.command,
+        timeout_s=float(item.oracle.timeout_s),
+        expected=expected,
+        isolation=isolation,
+        frozen=frozen,
+        baseline_events=frozenset(events),
+    )
+    if seen.harness_fault:
+        raise UsageError(f"oracle of {item.item_id}", seen.reason, "a sandbox", "nothing was judged: run it again")
+    return seen
 
 
 def _pytest(

@@ -74,6 +74,8 @@ def _verdict(d: dict[str, Any], says: dict[str, str], changes: dict[str, str]) -
             else f": the rate of false passes is bounded at {100 * bound:.0f} % with 95 % confidence"
         )
         lines.append(f"{c['placebos_run']} placebo trials, {c['placebos_passed']} passed{tail}.\n")
+    if c["placebos_refused"]:
+        lines.append(f"{c['placebos_refused']} placebos were refused by preflight: their oracles don't run.\n")
     return "\n".join(lines)
 
 
@@ -146,6 +148,15 @@ def _findings(findings: list[dict[str, Any]]) -> str:
     return head + table(["arm", "kind", "symbol", "times"], rows)
 
 
+def _ran_at(where: dict[str, Any]) -> str:
+    """The commit and the harness that the campaign started with."""
+    state, harness = where["git"] or {}, where["harness"] or {}
+    commit = "no commit" if not state.get("head") else f"commit {code(str(state['head'])[:12])}"
+    clean = state.get("clean")
+    kept = "" if clean is None else ", pack and parameters " + ("as committed" if clean else "not as committed")
+    return f"{commit}{kept}; weighbridge {text(harness.get('version', 'unknown'))}"
+
+
 def _study(d: dict[str, Any]) -> str:
     looks, iso = d["looks"], d["isolation"]
     rows: list[list[object]] = [
@@ -153,6 +164,7 @@ def _study(d: dict[str, Any]) -> str:
         ["study", f"`{d['study_id']}`"],
         ["manifest", f"`{d['manifest_sha256']}`"],
         ["started", text(d["started_at"])],
+        ["ran at", _ran_at(d["ran_at"])],
         ["look", f"{looks['look']} (earlier: {len(looks['earlier'])})"],
         ["candidates tried on this slice", f"{text(', '.join(looks['candidates']))} (family {looks['family']})"],
         ["isolation", f"{text(', '.join(iso['tiers']))} (requested {iso['requested']}; {text(iso['why'])})"],

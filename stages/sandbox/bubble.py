@@ -159,9 +159,17 @@ def prefixes() -> list[Path]:
     return sorted(path for path in found if path.is_dir() and path != Path("/"))
 
 
+_studies: set[Path] = set()
+
+
+def hide(folder: Path) -> None:
+    """Cover up this folder, too, in every sandbox from now on: the study need not be where the command was called."""
+    _studies.add(folder.resolve())
+
+
 def protected() -> list[Path]:
     """Folders of this machine that a trial must never see, as far as they aren't roots of the system."""
-    named = [Path.cwd(), Path(tempfile.gettempdir()), Path(os.path.expanduser("~"))]
+    named = [*_studies, Path.cwd(), Path(tempfile.gettempdir()), Path(os.path.expanduser("~"))]
     dvc_root = os.environ.get("DVC_ROOT")
     if dvc_root:
         named.append(Path(dvc_root))

@@ -62,8 +62,12 @@ def find(requested: Literal["auto", "namespaces", "none"] = "auto") -> Isolation
     return found
 
 
-def require(requested: Literal["auto", "namespaces", "none"], allow_none: bool) -> Isolation:
-    """The isolation to run untrusted code with. Raises InputError where there is none and nobody allowed that."""
+def require(requested: Literal["auto", "namespaces", "none"], allow_none: bool, study: Path) -> Isolation:
+    """The isolation to run untrusted code with, the study itself covered up in it.
+
+    Raises InputError where there is none and nobody allowed that.
+    """
+    bubble.hide(study)
     found = find(requested)
     if found.tier == "none" and not allow_none:
         raise InputError(
