@@ -14,7 +14,7 @@ from stages.contract.errors import InputError, MissingInput
 from stages.contract.protocol import Arm
 from stages.sandbox import Isolation, Outcome, run
 
-_cache: dict[tuple[str, int, int, int], str] = {}
+_cache: dict[tuple[str, int, int, int, int], str] = {}
 
 
 def install_folders(root: Path, arm: Arm, where: str) -> list[tuple[Path, str]]:
@@ -24,6 +24,7 @@ def install_folders(root: Path, arm: Arm, where: str) -> list[tuple[Path, str]]:
         path = (root / name).resolve()
         if not path.exists():
             raise MissingInput(f"params.yaml: {where}.install_paths", f"{name} isn't there", "files of the runner")
+        _refuse_overlap(root.resolve(), path, f"params.yaml: {where}.install_paths", name)
         inside = f"/agent/{PurePosixPath(name).name}"
         if any(inside == seen for _, seen in result):
             raise InputError(
@@ -33,6 +34,18 @@ def install_folders(root: Path, arm: Arm, where: str) -> list[tuple[Path, str]]:
             )
         result.append((path, inside))
     return result
+
+
+_OURS = ("data/frozen", "data/preflight", "data/trials", "data/ledger", "data/kept", ".trials", ".git", ".dvc")
+
+
+def _refuse_overlap(root: Path, path: Path, where: str, name: str) -> None:
+    """Refuse an install path that would show the agent what it must not see: the pack, our tables, the repository."""
+    ours = [root / part for part in _OURS] + [pack.parent.resolve() for pack in root.glob("**/pack.yaml")]
+    for folder in ours:
+        if path == folder or path.is_relative_to(folder) or folder.is_relative_to(path):
+            what = folder.relative_to(root).as_posix() if folder.is_relative_to(root) else folder.name
+            raise InputError(where, f"{name} overlaps {what}", "the runner's own files only", "move them")
 
 
 def install_digest(folders: list[tuple[Path, str]]) -> str:
@@ -51,7 +64,7 @@ def install_digest(folders: list[tuple[Path, str]]) -> str:
 
 
 def _file(path: Path, status: os.stat_result) -> str:
-    key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns)
+    key = (str(path), status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     if key not in _cache:
         _cache[key] = file_sha256(path)
     return _cache[key]

@@ -182,6 +182,8 @@ class Journal:
             "candidate",
             "started_at",
         ]
+        if self._read("SELECT 1 FROM claims WHERE plan=? LIMIT 1", row["plan"]):
+            raise InputError(self.path, "trials of this plan without their campaign", "a journal as it was written")
         with self._write() as db:
             db.execute(
                 "INSERT INTO campaigns VALUES (?,?,?,?,?,?,?,?,NULL,?)",

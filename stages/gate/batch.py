@@ -108,8 +108,13 @@ def _protocol_diff(ev: Evidence) -> str:
 def _exclusions(ev: Evidence, counted: dict[str, int]) -> dict[str, str]:
     found: dict[str, str] = {}
     refused = ev.exclusions[~ev.exclusions["accepted"]]
-    if len(refused):
-        found["posthoc_exclusion"] = some([f"{r.rule} for {r.item_id}: {r.refused_why}" for r in refused.itertuples()])
+    bent = [f"{r.rule} for {r.item_id}: {r.refused_why}" for r in refused.itertuples()]
+    if not ev.campaign["pack_changed"]:
+        refused_items = {i for i, entry in ev.admitted["items"].items() if not entry["admitted"]}
+        late = sorted(set(ev.ledger["item_id"]) & refused_items)
+        bent += [f"{item} was refused by preflight after its trials had run" for item in late]
+    if bent:
+        found["posthoc_exclusion"] = some(bent)
     run = set(zip(ev.ledger["item_id"], ev.ledger["arm"], ev.ledger["repeat"], strict=True))
     placebos = [i.item_id for i in ev.plan.items if i.placebo and ev.admitted["items"][i.item_id]["admitted"]]
     lacking = sum((i, arm, r) not in run for i in placebos for arm in ARMS for r in range(ev.plan.trial_budget))

@@ -9,6 +9,7 @@ from typing import Any
 
 from stages.contract.plan import Manifest, Plan
 from stages.contract.stamp import Stamp
+from stages.contract.text import parse_json
 from stages.gate.events import Event, judge_event
 from stages.gate.inputs import check_inputs
 from stages.session import parse_stamps, violations
@@ -75,6 +76,11 @@ def apply_rules(
         )
         if why is None:
             item_rule.setdefault(event.item_id, event.rule)
+    standing = {line for line, _ in events}
+    for line in sorted(set(campaign["events"]) - standing):
+        gone = parse_json("campaign.json: events", line.encode())
+        why = "withdrawn after the first trial"
+        out.add(str(gone["rule"]), "event", str(gone["item_id"]), line, accepted=False, refused_why=why)
     rows = {(r["item_id"], r["arm"], r["repeat"]): r for r in ledger}
     pairs = [
         _pair(manifest, rows, item.item_id, repeat, item.stratum, item.cluster, item_rule, out)

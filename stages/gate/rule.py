@@ -145,6 +145,6 @@ def _strata_reasons(
     sign = 1 if delta > 0 else -1
     if delta and any(-sign * value > protocol.min_detectable_effect for value in labels.values()):
         reasons.add("strata_disagree")
-    if others[0] * others[1] < 0:
+    if min(delta, *others) < 0 < max(delta, *others):
         reasons.add("weights_decide")
     return reasons

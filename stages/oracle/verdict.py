@@ -25,7 +25,7 @@ from stages.oracle import cache
 from stages.oracle.report import read
 from stages.sandbox import Isolation, Limits, Outcome, export, remove_tree, run, stays_inside
 
-ORACLE_VERSION = 1
+ORACLE_VERSION = 2
 
 CANARY = "canary"
 DATA = "oracle_data:"
@@ -230,7 +230,7 @@ def _judge(done: Outcome, nonce: bytes, expected: Sequence[str] | None, baseline
     def say(verdict: Verdict, reason: str, fault: bool = False) -> Observation:
         return Observation(verdict, reason, outcomes, events, harness_fault=fault)
 
-    vague = [event for event in held if event.startswith("contains_anything:")]
+    vague = [event for event in held if event.startswith(("contains_anything:", "child_process:"))]
     if held and len(vague) == len(held):
         return say("broken", one_line(vague[0], 120))
     if held:

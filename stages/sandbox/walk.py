@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import stat
+import subprocess
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from stages.contract.trees import EXECUTABLE, FILE, LINK, Change, Entry
 
 MAX_FILES = 20_000  # paths of any kind, special files and folders included
 MAX_DEPTH = 64  # folders within folders
+MAX_PATH_BYTES = 2_000
 MAX_FILE_BYTES = 32 << 20
 MAX_TREE_BYTES = 128 << 20
 
@@ -48,7 +50,7 @@ class Tree:
 
 
 class TreeTooLarge(InputError):
-    """A produced tree breaks a limit. `limit` is one of files, depth, file_bytes, tree_bytes."""
+    """A produced tree breaks a limit. `limit` is one of files, depth, path, file_bytes, tree_bytes."""
 
     def __init__(self, path: str, limit: str, most: int) -> None:
         self.limit = limit
@@ -67,6 +69,11 @@ class _Budget:
         self.seen += 1
         if self.seen > self.files:
             raise TreeTooLarge(path, "files", self.files)
+
+    def reach(self, path: str) -> None:
+        # What is read by handles is written back by whole paths, which the kernel bounds.
+        if len(path.encode()) > MAX_PATH_BYTES:
+            raise TreeTooLarge(f"{path[:60]}…", "path", MAX_PATH_BYTES)
 
     def take(self, path: str, size: int) -> None:
         if size > self.file_bytes:
@@ -109,6 +116,7 @@ def read_tree(
             except UnicodeEncodeError:
                 specials.append(Special(_escaped(path), "name"))
                 continue
+            budget.reach(path)
             one(handle, name, path, depth)
 
     def one(handle: int, name: str, path: str, depth: int) -> None:
@@ -181,7 +189,10 @@ def remove_tree(root: Path) -> None:
             else:
                 os.unlink(path)
 
-    shutil.rmtree(root, onerror=retry)
+    try:
+        shutil.rmtree(root, onerror=retry)
+    except RecursionError:  # thousands of folders within folders
+        subprocess.run(["rm", "-rf", "--", str(root)], check=False, capture_output=True)
 
 
 def _escaped(path: str) -> str:

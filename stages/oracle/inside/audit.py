@@ -16,6 +16,14 @@ _REACHING = {
     "sys.setprofile": "trace",
     "sys.addaudithook": "audit",
     "code.__new__": "code",
+    # A child has no audit hook: it could read the oracle, or this process. Solutions whose reference starts one may.
+    "subprocess.Popen": "child_process",
+    "os.system": "child_process",
+    "os.exec": "child_process",
+    "os.posix_spawn": "child_process",
+    "os.fork": "child_process",
+    "os.forkpty": "child_process",
+    "pty.spawn": "child_process",
 }  # fmt: skip
 _FRAMES = frozenset({"tb_frame", "gi_frame", "cr_frame", "ag_frame"})
 _FUNCTION = frozenset({"__code__", "__defaults__", "__kwdefaults__"})
