@@ -1,0 +1,162 @@
+"""Scoring: second looks, what a patch achieves inside its contract, and canaries, on trials that were really run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from stages.contract import layout, parquet, tables
+from stages.contract.plan import Admitted
+from stages.contract.study import read_plan
+from stages.freeze import freeze
+from stages.run import run
+from stages.score import score
+from tests.support.mini import make_study, write, write_params
+
+HEAD = """\
+import pathlib, sys
+
+if "--version" in sys.argv:
+    print("1.0.0")
+    raise SystemExit
+(module,) = (path.stem for path in pathlib.Path(".").glob("m_*.py"))
+mine = pathlib.Path(f"{module}.py")
+RIGHT = "def add(a: int, b: int) -> int:\\n    return a + b\\n"
+"""
+ABLE = (
+    HEAD
+    + """
+if module == "m_item_0":  # the fix is in a file that the task doesn't allow, and without it nothing can be imported
+    pathlib.Path("helper.py").write_text(RIGHT)
+    mine.write_text("from helper import add\\n")
+if module == "m_item_1":
+    mine.write_text(RIGHT)
+    pathlib.Path("NOTES.txt").write_text("done\\n")
+"""
+)
+POOR = (
+    HEAD
+    + """
+if module == "m_item_0":  # the same, but what is allowed can be imported by itself, and is as wrong as before
+    print("I know canary-item-0.")
+    print("canary-item-0, again", file=sys.stderr)
+    pathlib.Path("helper.py").write_text(RIGHT)
+    mine.write_text(mine.read_text() + "\\ntry:\\n    from helper import add\\nexcept ImportError:\\n    pass\\n")
+if module == "m_item_1":
+    pathlib.Path("NOTES.txt").write_text("canary-item-1\\ncanary-item-0\\n")
+if module == "m_placebo_0":
+    print("canary-placebo-0")
+    for number in range(5):
+        pathlib.Path(f"large-{number}").write_bytes(b"x" * 8_000_000)
+"""
+)
+BUDGET: dict[str, Any] = {"trial_budget": 1}
+NOT_JUDGED = ("placebo-0", "control", 0)
+
+
+def again(root: Path, recheck: float) -> Path:
+    """The study scored with this share of verdicts observed twice."""
+    write_params(root, protocol=BUDGET, oracle={"recheck": recheck})
+    freeze(root)
+    score(root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two items and a placebo, tried once by either arm, every verdict observed twice."""
+    root = make_study(tmp_path_factory.mktemp("score") / "study", items=2, placebos=1, protocol=BUDGET)
+    write(root / "data/agents/able/agent.py", ABLE)
+    write(root / "data/agents/poor/agent.py", POOR)
+    frozen_and_run(root)
+    return again(root, 1)
+
+
+def frozen_and_run(root: Path) -> None:
+    """Freeze and run, with preflight's word taken as given."""
+    freeze(root)
+    plan = read_plan(root)
+    word = {"admitted": True, "rule": None, "expected": None, "events": [], "placebo_passed": False}
+    admitted = {
+        "schema": "weighbridge.admitted/1",
+        "plan_sha256": plan.sha256(),
+        "items": {item.item_id: word for item in plan.items},
+    }
+    Admitted.model_validate(admitted)
+    write(root / layout.ADMITTED, json.dumps(admitted))
+    run(root)
+
+
+def ledger(root: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    rows = parquet.read(root / layout.LEDGER, tables.LEDGER).to_pylist()
+    return {(row["item_id"], row["arm"]): row for row in rows}
+
+
+def judged(root: Path, kind: str) -> list[tuple[str, str, int]]:
+    """Trials that have a verdict of this kind."""
+    rows = parquet.read(root / layout.VERDICTS, tables.VERDICTS).to_pylist()
+    return sorted((row["item_id"], row["arm"], row["repeat"]) for row in rows if row["kind"] == kind)
+
+
+def test_every_judged_trial_is_judged_again_where_all_are_rechecked(scored: Path) -> None:
+    trials = parquet.read(scored / layout.TRIALS, tables.TRIALS).to_pylist()
+    keys = sorted((t["item_id"], t["arm"], t["repeat"]) for t in trials)
+    assert len(keys) == 6
+    assert judged(scored, "recheck") == [key for key in keys if key != NOT_JUDGED]
+    assert judged(scored, "first") == judged(scored, "inside") == judged(scored, "recheck")
+    for key, row in ledger(scored).items():
+        assert row["recheck"] == (None if key == NOT_JUDGED[:2] else row["verdict"])
+
+
+def test_no_trial_is_judged_again_where_none_is_rechecked(scored: Path, tmp_path: Path) -> None:
+    root = again(Path(shutil.copytree(scored, tmp_path / "study")), 0)
+    assert judged(root, "recheck") == []
+    assert judged(root, "first") == judged(scored, "first")
+    assert {row["recheck"] for row in ledger(root).values()} == {None}
+
+
+def test_a_second_look_is_a_look_and_two_verdicts_on_one_patch_are_a_fail(tmp_path: Path) -> None:
+    """The oracle passes at first and then not; it counts in a file outside, which only tier `none` allows."""
+    changes: dict[str, Any] = {"run": {"isolation": "none"}, "protocol": BUDGET, "oracle": {"recheck": 1}}
+    root, count = make_study(tmp_path / "study", items=1, placebos=0, skills=(100, 100), **changes), tmp_path / "count"
+    task = root / "data/pack/tasks/item-0"
+    words = yaml.safe_load((task / "task.yaml").read_text(encoding="utf-8"))
+    words["oracle"] = {"kind": "command", "command": ["sh", "check.sh"], "path": "oracle", "timeout_s": 30}
+    write(task / "task.yaml", yaml.safe_dump(words))
+    write(task / "oracle/check.sh", f"echo x >> {count}\nexit $(( $(wc -l < {count}) > 1 ))\n")
+    frozen_and_run(root)
+    score(root)
+    for row in ledger(root).values():  # both arms left the same tree, so they share both looks
+        assert (row["verdict"], row["recheck"], row["passed"]) == ("fail", "fail", 0)
+        assert row["verdict_reason"] == "two verdicts on one patch: pass, then fail"
+    assert len(count.read_text(encoding="utf-8").splitlines()) == 2
+
+
+def test_a_fix_in_a_file_that_is_not_allowed_passes_and_not_inside_the_contract(scored: Path) -> None:
+    rows = ledger(scored)
+    without, beside = rows["item-0", "candidate"], rows["item-0", "control"]
+    assert (without["verdict"], without["inside_contract"]) == ("pass", "broken")
+    assert (beside["verdict"], beside["inside_contract"]) == ("pass", "fail")
+    assert without["unauthorised_files"] == beside["unauthorised_files"] == 1
+    assert without["passed"] == beside["passed"] == 1
+
+
+def test_a_stray_note_takes_nothing_from_a_fix_inside_the_contract(scored: Path) -> None:
+    row = ledger(scored)["item-1", "candidate"]
+    assert (row["verdict"], row["inside_contract"], row["unauthorised_files"]) == ("pass", "pass", 1)
+
+
+def test_canaries_are_counted_in_what_an_agent_prints_and_in_what_it_writes(scored: Path) -> None:
+    assert {key: row["canary_hits"] for key, row in ledger(scored).items()} == {
+        ("item-0", "candidate"): 0,
+        ("item-0", "control"): 2,  # once on each stream
+        ("item-1", "candidate"): 0,
+        ("item-1", "control"): 1,  # its own in a file; another item's doesn't count
+        ("placebo-0", "candidate"): 0,
+        ("placebo-0", "control"): 1,  # a patch too large to judge
+    }
