@@ -9,34 +9,24 @@ from stages.contract import layout, parquet, tables
 from stages.contract.bill import PARTS, make_bill, run_bill
 from stages.contract.digest import pretty
 from stages.contract.files import stage
-from stages.contract.study import read_admitted, read_manifest, read_plan
-from stages.contract.text import read_json
 
 INPUTS = [
     *(layout.PLAN, layout.MANIFEST, layout.ADMITTED, layout.CAMPAIGN),
     *(layout.LEDGER, layout.FINDINGS, layout.PAIRS, layout.EXCLUSIONS),
 ]
+OPTIONAL = [name for name, _, _ in PARTS]
 
 
 def report(root: Path) -> dict[str, Any]:
     """Write decision, metrics, report and bill; return the decision. Pure: the same inputs give the same bytes."""
-    from stages.gate import REASONS, RULES, Evidence, decide
+    from stages.gate import REASONS, RULES, cross_check, decide_study, read_evidence
     from stages.render import flat_metrics, markdown
 
-    with stage(root, INPUTS, optional=[name for name, _, _ in PARTS]) as out:
-        manifest, plan = read_manifest(root), read_plan(root)
+    with stage(root, INPUTS, optional=OPTIONAL) as out:
+        evidence = read_evidence(root)
+        decision = decide_study(evidence)
         ledger = parquet.read(root / layout.LEDGER, tables.LEDGER)
         exclusions = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS)
-        evidence = Evidence(
-            plan=plan,
-            manifest=manifest,
-            ledger=ledger.to_pandas(),
-            pairs=parquet.read(root / layout.PAIRS, tables.PAIRS).to_pandas(),
-            exclusions=exclusions.to_pandas(),
-            admitted=read_admitted(root),
-            campaign=read_json(root / layout.CAMPAIGN),
-        )
-        decision = decide(evidence)
         findings = parquet.read(root / layout.FINDINGS, tables.FINDINGS).to_pylist()
         says = {key: reason.says for key, reason in REASONS.items()} | {key: rule.says for key, rule in RULES.items()}
         changes = {key: reason.change for key, reason in REASONS.items()}
@@ -44,7 +34,7 @@ def report(root: Path) -> dict[str, Any]:
             layout.DECISION: pretty(decision),
             layout.METRICS: pretty(flat_metrics(decision)),
             layout.REPORT_MD: markdown(
-                decision, says, changes, exclusions.to_pylist(), findings, ledger.to_pylist()
+                decision, says, changes, exclusions.to_pylist(), findings, ledger.to_pylist(), cross_check(evidence)
             ).encode(),
         }
         bill = make_bill(root, made, decision)

@@ -31,6 +31,7 @@ PARTS: list[tuple[Path, str, str | None]] = [
     (layout.FINDINGS, "score", "findings"),
     (layout.VERDICTS, "score", "verdicts"),
     (layout.EVENTS, "authored", None),
+    (layout.REHEARSALS, "authored", None),
     (layout.PAIRS, "exclude", "pairs"),
     (layout.EXCLUSIONS, "exclude", "exclusions"),
 ]

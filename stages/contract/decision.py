@@ -87,6 +87,8 @@ class StratumResult(Tally):
     delta: float | None
     lo: float | None
     hi: float | None
+    kind: Literal["exact", "bracket", "none"] = "none"
+    bracket_width: float | None = None
     interval_why: str | None = None
     case_series: bool
     merged_into: str | None
@@ -117,6 +119,55 @@ class Sensitivity(_Part):
     by_order: ByOrder
     hierarchical: View | None
     hierarchical_why: str | None = None
+    guards: dict[str, Literal["holds", "fails", "alone"]]
+
+
+class Count(_Part):
+    """A count over `of` trials (or items)."""
+
+    count: int
+    of: int
+    rate: float | None
+
+
+class _Measured(_Part):
+    items: int
+    candidate: Count
+    control: Count
+    delta: float | None
+    lo: float | None
+    hi: float | None
+    kind: Literal["exact", "bracket", "none"]
+    bracket_width: float | None
+    interval_why: str | None = None
+
+
+class MeasureOfStratum(_Measured):
+    case_series: bool
+
+
+class Measure(_Measured):
+    """A secondary measure: counts per arm, and the paired difference of the mean count per trial. It can't crown."""
+
+    strata: dict[str, MeasureOfStratum]
+
+
+class Density(_Part):
+    """Raw counts first; `assumption_per_kloc` is sum over sum, null for few items."""
+
+    invented_imports: int
+    invented_env: int
+    unauthorised_files: int
+    violations: int
+    extended: int
+    generated_lines: int
+    assumption_per_kloc: float | None
+
+
+class Densities(_Part):
+    items: int
+    candidate: Density
+    control: Density
 
 
 class Asymmetry(_Part):
@@ -134,6 +185,28 @@ class Share(_Part):
     pairs: int
     of: int
     limit: str
+
+
+class AaRun(_Part):
+    """The last A/A of this control on this pack."""
+
+    at: str
+    decision: Literal["publish", "withhold"]
+    reason: str
+    would_publish: bool
+    delta: float | None
+    lo: float | None
+    hi: float | None
+    alpha_spent: float | None
+    items_kept: int
+
+
+class Rehearsals(_Part):
+    """What ran before: control against itself, and ids of items that a pilot has shown already."""
+
+    aa: AaRun | None
+    aa_why: str | None = None
+    piloted: list[str]
 
 
 class Decision(_Part):
@@ -168,8 +241,11 @@ class Decision(_Part):
     strata: dict[str, StratumResult] | None
     arms: dict[str, dict[str, Any]] | None
     win_rate: WinRate | None
+    secondary: dict[str, Measure] | None
+    densities: dict[str, Densities] | None
     sensitivity: Sensitivity | None
     exclusions: dict[str, dict[str, int]]
+    rehearsals: Rehearsals
     asymmetry: Asymmetry | None
     excluded_share: Share | None
     started_at: str

@@ -33,3 +33,4 @@ FLOOR_ALPHA = Fraction(1, 20)
 FLOOR_EXCLUDED_SHARE = Fraction(1, 10)
 FLOOR_STRATUM_ITEMS = 5
 FLOOR_KEPT_ITEMS = 20
+FLOOR_MARGIN = Fraction(1, 10)  # beyond, "not worse" would hold for runners that are plainly worse

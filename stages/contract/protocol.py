@@ -51,6 +51,13 @@ class Envelope(Strict):
     max_arm_overlap_gap_s: Annotated[Whole, Field(ge=0)] | None = None
 
 
+class PassAtK(Strict):
+    """The chance that one of `k` trials passes: over every choice of k of an item's trials, or its first k."""
+
+    k: Annotated[Whole, Field(ge=1, le=limits.MAX_TRIAL_BUDGET)]
+    sample: Literal["all", "first"]
+
+
 Weights = Annotated[
     Annotated[Literal["equal", "proportional"], Tag("word")] | Annotated[dict[Id, Rational], Tag("weights")],
     Discriminator(lambda value: "weights" if isinstance(value, dict) else "word"),
@@ -77,6 +84,7 @@ class Protocol(Strict):
     min_stratum_items: Annotated[Whole, Field(ge=1)] = 5
     max_excluded_share: Rational = Fraction(1, 20)
     replace_excluded: Annotated[Whole, Field(ge=0, le=0)] = 0
+    pass_at_k: PassAtK | None = None
     require_registration: Literal["none", "self_dated", "witnessed"] = "none"
     exclusion_rules: list[Literal[RULES]] = list(RULES)  # type: ignore[valid-type]
     envelope: Envelope = Envelope()
@@ -108,6 +116,8 @@ class Protocol(Strict):
             raise ValueError("claim 'noninferiority' has a margin, 'superiority' has none")
         if self.margin is not None and not 0 < self.margin < 1:
             raise ValueError("margin: a number between 0 and 1")
+        if self.pass_at_k is not None and self.pass_at_k.k > self.trial_budget:
+            raise ValueError(f"pass_at_k: k at most the trial_budget, {self.trial_budget}")
         if isinstance(self.strata_weights, dict):
             if any(w < 0 for w in self.strata_weights.values()):
                 raise ValueError("strata_weights: no negative weight")

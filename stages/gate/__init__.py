@@ -6,16 +6,21 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from stages.gate.decision import decide
+    from stages.gate.crosscheck import cross_check
+    from stages.gate.decision import decide_study
     from stages.gate.events import Event, judge_event, read_events
-    from stages.gate.evidence import Evidence
+    from stages.gate.evidence import Evidence, read_evidence
     from stages.gate.exclude import apply_rules
     from stages.gate.ledger import ledger_row, runner_changes
     from stages.gate.reasons import PUBLISHED, REASONS, RULES
+    from stages.gate.verdict import Verdict, decide
 
 _HOME = {
     "Evidence": "evidence",
-    "decide": "decision",
+    "read_evidence": "evidence",
+    "cross_check": "crosscheck",
+    "decide": "verdict",
+    "decide_study": "decision",
     "Event": "events",
     "judge_event": "events",
     "read_events": "events",
@@ -25,6 +30,7 @@ _HOME = {
     "PUBLISHED": "reasons",
     "REASONS": "reasons",
     "RULES": "reasons",
+    "Verdict": "verdict",
 }
 __all__ = [
     "PUBLISHED",
@@ -32,11 +38,15 @@ __all__ = [
     "RULES",
     "Event",
     "Evidence",
+    "Verdict",
     "apply_rules",
+    "cross_check",
     "decide",
+    "decide_study",
     "judge_event",
     "ledger_row",
     "read_events",
+    "read_evidence",
     "runner_changes",
 ]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from stages.contract import limits
-from stages.contract.digest import rational_text, short
+from stages.contract.digest import short
 from stages.gate.conduct import conduct_reasons, some
 from stages.gate.evidence import ARMS, Evidence, early_placebos, placebo_trials
+from stages.gate.floors import below_floor
 
 _REGISTRATION = ("none", "self_dated", "witnessed")
 
@@ -51,7 +51,7 @@ def _frozen(ev: Evidence) -> dict[str, str]:
     """Do the outcomes belong to the pack and the protocol that are frozen? Only the first cause is named."""
     ledger, changed, manifest = ev.ledger, ev.campaign.get("pack_changed"), ev.manifest
     found: dict[str, str] = {}
-    floors = _floors(ev)
+    floors = below_floor(manifest.protocol)
     if floors:
         found["protocol_below_floor"] = "; ".join(floors)
     if changed:
@@ -77,21 +77,6 @@ def _frozen(ev: Evidence) -> dict[str, str]:
             f"trials ran under slice {some([short(s) for s in slices])}, the manifest says {short(manifest.slice_id)}"
             + _protocol_diff(ev)
         )
-    return found
-
-
-def _floors(ev: Evidence) -> list[str]:
-    protocol = ev.manifest.protocol
-    found = []
-    if protocol.alpha > limits.FLOOR_ALPHA:
-        found.append(f"alpha {rational_text(protocol.alpha)}, at most {rational_text(limits.FLOOR_ALPHA)}")
-    if protocol.max_excluded_share > limits.FLOOR_EXCLUDED_SHARE:
-        share, most = rational_text(protocol.max_excluded_share), rational_text(limits.FLOOR_EXCLUDED_SHARE)
-        found.append(f"max_excluded_share {share}, at most {most}")
-    if protocol.min_stratum_items < limits.FLOOR_STRATUM_ITEMS:
-        found.append(f"min_stratum_items {protocol.min_stratum_items}, at least {limits.FLOOR_STRATUM_ITEMS}")
-    if protocol.min_kept_items < limits.FLOOR_KEPT_ITEMS:
-        found.append(f"min_kept_items {protocol.min_kept_items}, at least {limits.FLOOR_KEPT_ITEMS}")
     return found
 
 

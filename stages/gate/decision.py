@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from stages.contract.types import plain
@@ -11,16 +12,18 @@ from stages.gate.figures import PARTS, benchmark_figures
 from stages.gate.inputs import check_inputs
 from stages.gate.metrics import exclusion_counts
 from stages.gate.reasons import PUBLISHED, ordered
+from stages.gate.rehearsed import rehearsed
 from stages.gate.wording import departures, headline
 from stages.stats import alpha_spent, placebo_bound, sig6
 
 SCHEMA = "weighbridge.decision/1"
 
 
-def decide(evidence: Evidence) -> dict[str, Any]:
+def decide_study(evidence: Evidence, alpha: Fraction | None = None) -> dict[str, Any]:
     """The decision. Every failing rule is in `reasons`, in the registry's order; the first is `reason`.
 
     A study that is no benchmark gets no figure that could be read as a rate: its outcomes are a dated transcript.
+    `alpha` replaces what the look and the family may spend, as a step of Holm's procedure does.
     Raises InputError where the files don't belong together.
     """
     ev = tidy(evidence)
@@ -34,7 +37,7 @@ def decide(evidence: Evidence) -> dict[str, Any]:
     numbers: dict[str, str] = {}
     kept = set(ev.pairs[ev.pairs["kept"]]["item_id"])
     if benchmark:
-        parts, numbers, kept = benchmark_figures(ev, alpha_spent(protocol.alpha, look, protocol.family))
+        parts, numbers, kept = benchmark_figures(ev, alpha or alpha_spent(protocol.alpha, look, protocol.family))
     details |= numbers
     found = ordered(set(details))
     decision: dict[str, Any] = {
@@ -74,6 +77,7 @@ def decide(evidence: Evidence) -> dict[str, Any]:
         "dropped": sorted(set(ev.pairs["item_id"]) - kept),
         **parts,
         "exclusions": exclusion_counts(ev),
+        "rehearsals": rehearsed(ev, benchmark),
         "started_at": campaign["started_at"],
         "protocol": plain(protocol),
         "findings_of_read": [],

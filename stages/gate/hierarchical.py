@@ -13,7 +13,7 @@ from fractions import Fraction
 import pandas as pd
 
 from stages.contract.design import merged
-from stages.contract.plan import Manifest
+from stages.contract.protocol import Protocol
 from stages.stats import Design, Interval, bootstrap_interval
 from stages.stats.draws import Draws
 from stages.stats.lattice import sum_law
@@ -32,12 +32,12 @@ def hierarchical_why(items: pd.DataFrame) -> str | None:
     return None
 
 
-def hierarchical_interval(items: pd.DataFrame, manifest: Manifest, design: Design, alpha: Fraction) -> Interval:
+def hierarchical_interval(items: pd.DataFrame, protocol: Protocol, design: Design, alpha: Fraction) -> Interval:
     """The exact interval of the design of these items (as `items_of` gives them), at the same tail level."""
     plain = bootstrap_interval(design, alpha)
     if plain.tail_level is None:
         return plain
-    into = items["stratum"].map(lambda label: merged(manifest.protocol, label))
+    into = items["stratum"].map(lambda label: merged(protocol, label))
     draws = [[_draws(items[into == s.name], w / s.n, s.n)] for w, s in design.weighted]
     law = sum_law(draws)
     return replace(

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
 import pandas as pd
 
 from stages.contract.design import merged, summary_sizes, weights
-from stages.contract.plan import Manifest
-from stages.stats import Design, Interval, SignFlip, Stratum, bootstrap_interval, design, side, sign_flip, stratum
+from stages.contract.protocol import Protocol
+from stages.stats import (
+    Design,
+    Interval,
+    SignFlip,
+    Stratum,
+    bootstrap_interval,
+    design,
+    side,
+    sign_flip,
+    stratum_from_arrays,
+)
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What outcomes are held against: the protocol, items per label of the frozen pack, and the alpha that is spent."""
+
+    protocol: Protocol
+    strata: Mapping[str, int]
+    alpha: Fraction
 
 
 @dataclass(frozen=True)
@@ -34,11 +54,17 @@ class Judged:
     reasons: set[str]
 
 
-def items_of(pairs: pd.DataFrame, least: int) -> pd.DataFrame:
+def fewest(pairs: pd.DataFrame) -> pd.Series:
+    """Fewest pairs that an item is kept with, by item id: half of those that were planned, rounded up."""
+    planned: pd.Series = pairs.groupby("item_id").size()
+    return (planned + 1) // 2
+
+
+def items_of(pairs: pd.DataFrame, least: pd.Series | int) -> pd.DataFrame:
     """Kept pairs (columns item_id, stratum, cluster, candidate, control) as items.
 
     One row per item with `gains` (candidate's passes minus control's), `pairs`, `pair_wins` and `pair_losses`; items
-    with fewer than `least` pairs are left out.
+    with fewer than `least` pairs (a number, or one per item id) are left out.
     """
     gains = pairs["candidate"].astype("int64") - pairs["control"].astype("int64")
     frame = pairs.assign(gains=gains, pair_wins=gains > 0, pair_losses=gains < 0)
@@ -53,11 +79,15 @@ def items_of(pairs: pd.DataFrame, least: int) -> pd.DataFrame:
             "pair_losses": grouped["pair_losses"].sum(),
         }
     ).reset_index()
-    return items[items["pairs"] >= least]
+    floor = least if isinstance(least, int) else items["item_id"].map(least)
+    return items[items["pairs"] >= floor]
 
 
-def _differences(rows: pd.DataFrame) -> list[Fraction]:
-    return [Fraction(int(g), int(p)) for g, p in zip(rows["gains"], rows["pairs"], strict=True)]
+def _mean(rows: pd.DataFrame) -> Fraction:
+    """Mean difference of items."""
+    gains, pairs = rows["gains"].to_numpy("int64"), rows["pairs"].to_numpy("int64")
+    total = sum((Fraction(int(gains[pairs == k].sum()), int(k)) for k in np.unique(pairs)), Fraction(0))
+    return total / len(rows)
 
 
 def stratum_of(name: str, rows: pd.DataFrame) -> Stratum:
@@ -66,43 +96,40 @@ def stratum_of(name: str, rows: pd.DataFrame) -> Stratum:
     if rows["cluster"].notna().any():
         own = zip(rows["cluster"], rows["item_id"], strict=True)
         clusters = [("item", item) if pd.isna(cluster) else ("cluster", cluster) for cluster, item in own]
-    return stratum(name, _differences(rows), clusters)
+    return stratum_from_arrays(name, rows["gains"].to_numpy("int64"), rows["pairs"].to_numpy("int64"), clusters)
 
 
-def _design(items: pd.DataFrame, manifest: Manifest) -> Design | None:
+def design_of(items: pd.DataFrame, terms: Terms) -> Design | None:
     """Strata of the summary with their weights. None if a stratum has no item left."""
-    protocol = manifest.protocol
+    protocol = terms.protocol
     into = items["stratum"].map(lambda label: merged(protocol, label))
     strata = []
-    for name in summary_sizes(protocol, manifest.strata):
+    for name in summary_sizes(protocol, terms.strata):
         rows = items[into == name]
         if not len(rows):
             return None
         strata.append(stratum_of(name, rows))
-    return design(strata, weights(protocol, manifest.strata))
+    return design(strata, weights(protocol, terms.strata))
 
 
 def judge(
-    items: pd.DataFrame,
-    manifest: Manifest,
-    alpha: Fraction,
-    interval_of: Callable[[Design, Fraction], Interval] = bootstrap_interval,
+    items: pd.DataFrame, terms: Terms, interval_of: Callable[[Design, Fraction], Interval] = bootstrap_interval
 ) -> Judged:
-    """Apply rules 2 to 7 to items as `items_of` gives them, at the alpha that is spent."""
-    protocol = manifest.protocol
+    """Apply rules 2 to 7 to items as `items_of` gives them."""
+    protocol, alpha = terms.protocol, terms.alpha
     reasons: set[str] = set()
-    kept = dict.fromkeys(summary_sizes(protocol, manifest.strata), 0)
+    kept = dict.fromkeys(summary_sizes(protocol, terms.strata), 0)
     labels: dict[str, Fraction] = {}
     for label, rows in items.groupby("stratum", sort=True):
         into = merged(protocol, str(label))
         if into in kept:
             kept[into] += len(rows)
-            labels[str(label)] = sum(_differences(rows), Fraction(0)) / len(rows)
+            labels[str(label)] = _mean(rows)
     if sum(kept.values()) < protocol.min_kept_items:
         reasons.add("too_few_clean_tasks")
     if any(count < protocol.min_stratum_items for count in kept.values()):
         reasons.add("stratum_too_small")
-    made = _design(items, manifest)
+    made = design_of(items, terms)
     if made is None:
         return Judged(None, None, None, None, None, None, 0, kept, labels, reasons)
     interval = interval_of(made, alpha)
@@ -111,7 +138,7 @@ def judge(
     delta = interval.delta
     means = {s.name: s.mean for s in made.strata}
     others = [
-        sum((w * means[name] for name, w in weights(protocol, manifest.strata, kind).items()), Fraction(0))
+        sum((w * means[name] for name, w in weights(protocol, terms.strata, kind).items()), Fraction(0))
         for kind in ("equal", "proportional")
     ]
     if not interval.moments.variance:
@@ -125,16 +152,15 @@ def judge(
         reasons.add("interval_crosses_zero")
     if flip.p > alpha:
         reasons.add("sign_flip_not_significant")
-    reasons |= _strata_reasons(manifest, delta, labels, others, margin)
+    reasons |= _strata_reasons(protocol, delta, labels, others, margin)
     direction = 1 if delta > 0 or protocol.claim == "noninferiority" else -1 if delta < 0 else 0
     return Judged(made, interval, flip, delta, others[0], others[1], direction, kept, labels, reasons)
 
 
 def _strata_reasons(
-    manifest: Manifest, delta: Fraction, labels: dict[str, Fraction], others: list[Fraction], margin: Fraction
+    protocol: Protocol, delta: Fraction, labels: dict[str, Fraction], others: list[Fraction], margin: Fraction
 ) -> set[str]:
     """Rule 7 on the original labels, and whether the choice of weights makes the sign."""
-    protocol = manifest.protocol
     reasons = set()
     if protocol.claim == "noninferiority":
         if any(value < -margin for value in labels.values()):

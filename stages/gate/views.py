@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from stages.contract.plan import Manifest, Plan
 from stages.gate.evidence import FOLLOWING
 from stages.gate.hierarchical import hierarchical_interval, hierarchical_why
 from stages.gate.reasons import PUBLISHED, ordered
-from stages.gate.rule import Judged, items_of, judge
+from stages.gate.rule import Judged, Terms, fewest, items_of, judge
 from stages.stats import sig6
+
+REQUIRED = {"as_observed": "observed_disagrees", "excluded_fail": "excluded_as_fail_disagrees"}
+"""Views that have to publish what the decision publishes, and the reason where one doesn't."""
+GUARDS = (
+    "sign_flip_not_significant",
+    "strata_disagree",
+    "weights_decide",
+    *REQUIRED.values(),
+    "exclusion_asymmetry",
+    "too_many_exclusions",
+)
+"""Reasons beyond size, effect and interval: what they cost is shown beside the decision."""
 
 
 def kept_pairs(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -38,38 +47,45 @@ def _filled(pairs: pd.DataFrame, candidate: tuple[int | None, int], control: tup
     return made
 
 
-def sensitivity(
-    pairs: pd.DataFrame, plan: Plan, manifest: Manifest, alpha: Fraction, base: Judged
-) -> tuple[dict[str, Any], set[str]]:
-    """(sensitivity block, reasons of rule 8 that it gives).
+def required_views(pairs: pd.DataFrame, terms: Terms, base: Judged) -> dict[str, Judged]:
+    """The whole rule rerun with excluded trials as observed, and as fails; partners keep their outcome in both.
 
-    Every row reruns the whole rule. Required: as observed, and excluded counted as fail, both publish what the
-    decision publishes, in the same direction. Partners of excluded trials keep their outcome in all of them.
+    Excluded trials without an outcome count against the published direction. Without exclusions both are the base.
     """
-    least = math.ceil(plan.trial_budget / 2)
+    if pairs["kept"].all():
+        return dict.fromkeys(REQUIRED, base)
     against = 0 if base.direction > 0 else 1  # what a candidate's trial without an outcome is counted as
+    least = fewest(pairs)
+    made = {
+        "as_observed": _filled(pairs, (None, against), (None, 1 - against)),
+        "excluded_fail": _filled(pairs, (0, 0), (0, 0)),
+    }
+    return {name: judge(items_of(view, least), terms) for name, view in made.items()}
+
+
+def disagreements(base: Judged, required: dict[str, Judged]) -> set[str]:
+    """Reasons of required views that don't publish, or another direction than the base, which would be published."""
+    if base.reasons:
+        return set()
+    return {REQUIRED[n] for n, seen in required.items() if seen.reasons or seen.direction != base.direction}
+
+
+def sensitivity(pairs: pd.DataFrame, terms: Terms, required: dict[str, Judged], reasons: set[str]) -> dict[str, Any]:
+    """The sensitivity block: every row reruns the whole rule. `reasons` are all that the numbers gave."""
+    least = fewest(pairs)
     kept = kept_pairs(pairs)
     late = kept.copy()
     for arm in ("candidate", "control"):
         late[arm] = late[arm].mask(late[f"{arm}_late"], 1)
     views = {
-        "as_observed": _filled(pairs, (None, against), (None, 1 - against)),
-        "excluded_fail": _filled(pairs, (0, 0), (0, 0)),
         "worst_candidate": _filled(pairs, (0, 0), (1, 1)),
         "worst_control": _filled(pairs, (1, 1), (0, 0)),
         "timeouts_pass": late,
     }
-    block: dict[str, Any] = {}
-    reasons: set[str] = set()
-    for name, view in views.items():
-        judged = judge(items_of(view, least), manifest, alpha)
-        block[name] = _row(judged)
-        agrees = not judged.reasons and judged.direction == base.direction
-        if not base.reasons and not agrees and name in ("as_observed", "excluded_fail"):
-            reasons.add({"as_observed": "observed_disagrees", "excluded_fail": "excluded_as_fail_disagrees"}[name])
+    block: dict[str, Any] = {name: _row(seen) for name, seen in required.items()}
+    block |= {name: _row(judge(items_of(view, least), terms)) for name, view in views.items()}
     block["by_order"] = {
-        f"{arm}_first": _row(judge(items_of(kept[kept["first"] == arm], 1), manifest, alpha))
-        for arm in ("candidate", "control")
+        f"{arm}_first": _row(judge(items_of(kept[kept["first"] == arm], 1), terms)) for arm in ("candidate", "control")
     }
     items = items_of(kept, least)
     why = hierarchical_why(items)
@@ -77,9 +93,10 @@ def sensitivity(
     if why:
         block["hierarchical_why"] = why
     else:
-        again = partial(hierarchical_interval, items, manifest)
-        block["hierarchical"] = _row(judge(items, manifest, alpha, again))
-    return block, reasons
+        again = partial(hierarchical_interval, items, terms.protocol)
+        block["hierarchical"] = _row(judge(items, terms, again))
+    block["guards"] = {g: "holds" if g not in reasons else "alone" if reasons == {g} else "fails" for g in GUARDS}
+    return block
 
 
 def _row(judged: Judged) -> dict[str, Any]:

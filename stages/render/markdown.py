@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from stages.render.cells import code, interval, number, table, text
+from stages.render.secondary import densities_table, secondary_table
 from stages.render.tables import MOST_ROWS, arms_table, sensitivity_table, strata_table
 
 MOST_TRIALS = 500
@@ -35,11 +36,13 @@ def markdown(
     exclusions: list[dict[str, Any]],
     findings: list[dict[str, Any]],
     ledger: list[dict[str, Any]],
+    resampled: dict[str, Any] | None = None,
 ) -> str:
-    """The report. `says` and `changes` give the sentences of reasons and rules."""
+    """The report. `says` and `changes` give the sentences of reasons and rules; `resampled` is the cross-check's."""
     benchmark = decision["mode"] == "benchmark"
     if benchmark:
-        middle = [strata_table(decision), sensitivity_table(decision), arms_table(decision)]
+        middle = [strata_table(decision, resampled), sensitivity_table(decision, says), arms_table(decision)]
+        middle += [secondary_table(decision), densities_table(decision)]
     else:
         middle = [_transcript(decision, ledger)]
     parts = [
@@ -169,9 +172,27 @@ def _study(d: dict[str, Any]) -> str:
         ["candidates tried on this slice", f"{text(', '.join(looks['candidates']))} (family {looks['family']})"],
         ["isolation", f"{text(', '.join(iso['tiers']))} (requested {iso['requested']}; {text(iso['why'])})"],
         ["registration", d["registration"]],
+        ["control against itself (A/A)", _aa(d["rehearsals"])],
+        ["items that a pilot had run", _piloted(d["rehearsals"]["piloted"])],
         *([key, text(value, 400)] for key, value in sorted(d["disclosure"].items()) if value),
     ]
     return "## Study\n\n" + table(["", ""], rows)
+
+
+def _aa(rehearsals: dict[str, Any]) -> str:
+    """The last run of the control against itself, or that there was none."""
+    seen = rehearsals["aa"]
+    if seen is None:
+        return text(rehearsals["aa_why"])
+    crowned = "**crowned a copy of the control**" if seen["would_publish"] else f"withheld ({code(seen['reason'])})"
+    return f"{text(seen['at'])}: Δ {number(seen['delta'])}, interval {interval(seen)}, {crowned}"
+
+
+def _piloted(items: list[str]) -> str:
+    if not items:
+        return "none"
+    more = f" and {len(items) - MOST_ROWS} more" if len(items) > MOST_ROWS else ""
+    return f"{len(items)}: {', '.join(text(i) for i in items[:MOST_ROWS])}{more}"
 
 
 def _again(d: dict[str, Any]) -> str:

@@ -8,11 +8,9 @@ from typing import Any
 from stages.render.cells import code, interval, number, p_value, table, text
 
 MOST_ROWS = 40
-FEW_ITEMS = 36
-"""Below these many items a density or a drift rate wobbles with a single finding, so only counts are shown."""
 
 
-def strata_table(d: dict[str, Any]) -> str:
+def strata_table(d: dict[str, Any], resampled: dict[str, Any] | None = None) -> str:
     """Every original label, and the summary as the last row."""
     rows: list[list[object]] = []
     for name, row in d["strata"].items():
@@ -41,6 +39,11 @@ def strata_table(d: dict[str, Any]) -> str:
         fine.append(f"no interval: {text(s['interval_why'], 300)}")
     if s["bracket_width"]:
         fine.append(f"the interval is bracketed, {s['bracket_width']:.6g} wide at each end")
+    if resampled:
+        fine.append(
+            f"as a cross-check that never decides, {resampled['replicates']:,} resamples (seed {resampled['seed']}) "
+            f"give {interval(resampled)}"
+        )
     head = ["stratum", "items kept", "Δ", "interval", "items won / lost / tied", "pairs won / lost / tied"]
     return f"## Strata\n\n{table(head, rows)}\n{'; '.join(fine)}.\n"
 
@@ -49,7 +52,7 @@ def _won(row: dict[str, Any]) -> str:
     return f"{row['wins']} / {row['losses']} / {row['ties']}"
 
 
-def sensitivity_table(d: dict[str, Any]) -> str:
+def sensitivity_table(d: dict[str, Any], says: dict[str, str]) -> str:
     """What the decision would be, had exclusions, timeouts or order been counted otherwise."""
     block, a = d["sensitivity"], d["asymmetry"]
     named = [(name.replace("_", " "), row) for name, row in block.items() if row and "decision" in row]
@@ -59,15 +62,22 @@ def sensitivity_table(d: dict[str, Any]) -> str:
     ]
     tail = f"Exclusions: candidate {a['candidate']}, control {a['control']}, asymmetry p {p_value(a['p'])}"
     tail += "" if a["could_fire"] else " (so few that no split of them could have shown asymmetry)"
-    return (
+    again = (
         f"## The whole rule, run again\n\n{table(['counted', 'decision', 'reason', 'Δ', 'interval'], rows)}\n{tail}.\n"
+    )
+    costs = {"holds": "nothing", "fails": "it withholds, with others", "alone": "**it alone withholds**"}
+    guards: list[list[object]] = [
+        [code(guard), costs[state], text(says.get(guard, ""), 400)] for guard, state in block["guards"].items()
+    ]
+    return f"{again}\nWhat the guards beyond size, effect and interval cost here:\n\n" + table(
+        ["guard", "costs", "what it says"], guards
     )
 
 
 def arms_table(d: dict[str, Any]) -> str:
     """Secondary figures of each arm, counts beside every rate. None of them can crown."""
     one, two = d["arms"]["candidate"], d["arms"]["control"]
-    few = d["counts"]["items_kept"] < FEW_ITEMS
+    few = "densities_why" in one
 
     def pair(label: str, show: Callable[[dict[str, Any]], object]) -> list[object]:
         return [label, show(one), show(two)]

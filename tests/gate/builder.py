@@ -11,17 +11,18 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from stages.contract import parquet, tables
-from stages.contract.digest import canonical, digest, sha256
-from stages.contract.plan import Block, Manifest, Plan, PlanItem, slice_id, study_id
+from stages.contract import layout, parquet, tables
+from stages.contract.digest import canonical, digest, pretty, sha256
+from stages.contract.plan import Block, Manifest, Plan, PlanItem, dump, slice_id, study_id
 from stages.contract.protocol import OracleParams, Params
 from stages.contract.task import Allow, Oracle
 from stages.contract.types import plain, validate
-from stages.gate import Event, Evidence, apply_rules, decide, ledger_row
+from stages.gate import Event, Evidence, apply_rules, decide_study, ledger_row
 
 ARMS = ("candidate", "control")
 ENDED = {
@@ -109,9 +110,29 @@ class Study:
             self.campaign,
         )
 
+    def write(self, root: Path) -> Path:
+        """A study's folder as far as a decision reads it, with the decision in it."""
+        pairs, exclusions = self.tables()
+        jsons = {
+            layout.PLAN: dump(self.plan),
+            layout.MANIFEST: dump(self.manifest),
+            layout.ADMITTED: {"schema": "weighbridge.admitted/1", **self.admitted},
+            layout.CAMPAIGN: self.campaign,
+            layout.DECISION: self.decide(),
+        }
+        rows = {"ledger": (layout.LEDGER, self.ledger), "pairs": (layout.PAIRS, pairs)}
+        rows["exclusions"] = (layout.EXCLUSIONS, exclusions)
+        for name, value in jsons.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(pretty(value))
+        for kind, (name, made) in rows.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            parquet.write(root / name, parquet.table(tables.ALL[kind], made))
+        return root
+
     def decide(self) -> dict[str, Any]:
         """The decision."""
-        return decide(self.evidence())
+        return decide_study(self.evidence())
 
 
 def frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:

@@ -123,6 +123,7 @@ def make_study(
     for name, skill in zip(("able", "poor"), skills, strict=True):
         write(root / f"data/agents/{name}/agent.py", AGENT.format(skill=skill, name=name))
     write(root / "data/exclusions.jsonl", '{"schema": "weighbridge.exclusions/1"}\n')
+    write(root / "data/rehearsals.jsonl", '{"schema": "weighbridge.rehearsals/1"}\n')
     write_params(root, **changes)
     return root
 
