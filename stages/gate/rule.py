@@ -90,13 +90,18 @@ def _mean(rows: pd.DataFrame) -> Fraction:
     return total / len(rows)
 
 
+def clusters_of(rows: pd.DataFrame) -> list[tuple[str, str]] | None:
+    """The cluster of each item, None where there is none. An item without one is a cluster of its own beside others."""
+    if not rows["cluster"].notna().any():
+        return None
+    own = zip(rows["cluster"], rows["item_id"], strict=True)
+    return [("item", str(item)) if pd.isna(cluster) else ("cluster", str(cluster)) for cluster, item in own]
+
+
 def stratum_of(name: str, rows: pd.DataFrame) -> Stratum:
-    """Items as a stratum. One without a cluster is a cluster of its own, so that both kinds may stand in one."""
-    clusters = None
-    if rows["cluster"].notna().any():
-        own = zip(rows["cluster"], rows["item_id"], strict=True)
-        clusters = [("item", item) if pd.isna(cluster) else ("cluster", cluster) for cluster, item in own]
-    return stratum_from_arrays(name, rows["gains"].to_numpy("int64"), rows["pairs"].to_numpy("int64"), clusters)
+    """Items as a stratum of units."""
+    gains, pairs = rows["gains"].to_numpy("int64"), rows["pairs"].to_numpy("int64")
+    return stratum_from_arrays(name, gains, pairs, clusters_of(rows))
 
 
 def design_of(items: pd.DataFrame, terms: Terms) -> Design | None:

@@ -58,7 +58,7 @@ def mde80(
     shares = [w * w / n for n, w in used]
     share = math.fsum(shares)
     df = share**2 / math.fsum(v * v / (n - 1) for v, (n, _) in zip(shares, used, strict=True))
-    factor = share * _both_quantiles(df, alpha) ** 2
+    factor = share * both_quantiles(df, alpha) ** 2
     room = 1 - factor * tau_ratio**2
     if room <= 0:
         return None
@@ -73,11 +73,11 @@ def mde80_observed(variance: Fraction, df: Fraction, n: int, k: float, alpha: Fr
     """
     if variance <= 0 or df <= 0:
         raise ValueError("there is no detectable effect without variance")
-    delta = sig6(guard_inflation(n, k) * _both_quantiles(float(df), alpha) * math.sqrt(variance))
+    delta = sig6(guard_inflation(n, k) * both_quantiles(float(df), alpha) * math.sqrt(variance))
     return delta if delta <= 1 else None
 
 
-def _both_quantiles(df: float, alpha: Fraction) -> float:
+def both_quantiles(df: float, alpha: Fraction) -> float:
     """t_{df, 1 - alpha / 2} + t_{df, .80}."""
     upper = -float(scipy.special.stdtrit(df, float(alpha / 2)))
     return upper + float(scipy.special.stdtrit(df, POWER))

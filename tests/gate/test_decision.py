@@ -483,9 +483,26 @@ def test_resampling_repeats_as_well_widens_the_interval_as_sampling_says() -> No
         single["summary"]["lo"],
         single["summary"]["hi"],
     )
-    clustered = make_study([Item(f"i{n:02}", "left", "P", "F", cluster=f"c{n // 2}") for n in range(24)]).decide()
-    assert clustered["sensitivity"]["hierarchical"] is None
-    assert clustered["sensitivity"]["hierarchical_why"] == "not computed for items in clusters"
+
+
+def test_clusters_are_drawn_whole_and_their_items_repeats_once_more() -> None:
+    """Against a Monte Carlo of all three stages: clusters of 1, 2 and 3 items, totals over the fixed number of items."""
+    patterns = [("PPP", "FFF"), ("PPF", "FFF"), ("PFF", "FPF"), ("FFF", "PFF"), ("PPP", "FPF"), ("FPP", "PFF")]
+    names = [f"c{n}" for n in range(12) for _ in range(n % 3 + 1)]
+    items = [Item(f"i{n:02}", "left", *patterns[n % 6], cluster=name) for n, name in enumerate(names)]
+    d = make_study([*items, *placebos(1, 3)]).decide()
+    shown, s = d["sensitivity"]["hierarchical"], d["summary"]
+    pairs = np.array([[(c == "P") - (o == "P") for c, o in zip(i.candidate, i.control, strict=True)] for i in items])
+    rng = np.random.default_rng(2)
+    members = [np.flatnonzero([name == f"c{n}" for name in names]) for n in range(12)]
+    sums = np.zeros(20_000)
+    for _ in range(12):
+        for drawn, chosen in enumerate(rng.integers(0, 12, sums.size)):
+            mine = pairs[members[chosen]]
+            sums[drawn] += np.take_along_axis(mine, rng.integers(0, 3, mine.shape), axis=1).mean(axis=1).sum()
+    lo, hi = np.quantile(sums / len(items), [s["tail_level"], 1 - s["tail_level"]])
+    assert (shown["lo"], shown["hi"]) == (pytest.approx(lo, abs=0.02), pytest.approx(hi, abs=0.02))
+    assert shown["lo"] < s["lo"] < s["hi"] < shown["hi"]
 
 
 def test_many_and_uneven_repeats_never_break_a_decision() -> None:

@@ -1,0 +1,1 @@
+"""Measurements against other people's code: `python -m tests.benchmarks [SUBJECT ...] [--quick] [--json FILE]`."""
