@@ -10,7 +10,7 @@ from typing import Any
 
 from stages.contract import layout
 from stages.contract.digest import canonical, rational_text, short
-from stages.contract.errors import InputError, UsageError
+from stages.contract.errors import InputError, UsageError, WeighbridgeError
 from stages.contract.text import read_json
 from stages.gate import Evidence, decide_study, read_evidence
 from stages.stats import alpha_look, show_p
@@ -88,12 +88,14 @@ def _member(path: Path) -> Member:
             raise InputError(
                 path / name, "isn't there", "a finished study's folder", "run `dvc repro` or `dvc pull` there"
             )
-    evidence = read_evidence(path)
-    decision = decide_study(evidence)
-    if canonical(read_json(path / layout.DECISION)) != canonical(decision):
-        raise InputError(
-            path / layout.DECISION, "isn't what its tables give", "its own decision", "run `dvc repro` there"
-        )
+    try:
+        evidence = read_evidence(path)
+        decision, stored = decide_study(evidence), read_json(path / layout.DECISION)
+    except WeighbridgeError as error:  # its message names a file of some study
+        raise InputError(f"{path}: {error.where}", error.found, error.expected, error.todo) from None
+    if canonical(stored) != canonical(decision):
+        found = "isn't what its tables give"
+        raise InputError(path / layout.DECISION, found, "its own decision", "run `dvc repro` there")
     if decision["summary"] is None:
         raise InputError(path / layout.DECISION, f"study.mode {decision['mode']}", "a benchmark")
     alpha = alpha_look(evidence.manifest.protocol.alpha, int(evidence.campaign["look"]))

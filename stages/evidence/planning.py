@@ -65,25 +65,28 @@ def plan_study(
     if pilot is not None:
         spread = measured(pilot.tau_squared, pilot.omega_squared or 0.0, f"the pilot's {pilot.items} items")
     mde = detectable(scheme, k, spread, sd)
-    simulated = effective_units(scheme) < SIMULATE_BELOW
+    simulated = not asked.cannot and effective_units(scheme) < SIMULATE_BELOW
     effects = _effects(options.effects, scheme, mde, population, simulated)
     if simulated:
         found = _simulated(setup_of(asked, population, 0), effects, say)
         curve, reached = [(row["effect"], row["power"]) for row in found], None
+    elif asked.cannot:
+        found, curve, reached = _never(effects), [(0.0, 0.0), (max(effects), 0.0)], None
     else:
         found, curve, reached = _modelled(asked, scheme, spread, sd, effects, mde, population)
     for row in found:
         items = items_needed(scheme, k, row["effect"], spread, sd)
         more = repeats_needed(scheme, row["effect"], spread, sd)
+        row["above_minimum"] = scheme.margin is not None or abs(row["effect"]) > scheme.minimum
         row |= {"items_needed": items.count, "items_why": items.why}
         row |= {"repeats_needed": more.count, "repeats_why": more.why}
         if options.cost_ratio is not None:
             row["best_repeats"] = best_repeats(row["effect"], spread, options.cost_ratio)
-    how = (
-        f"simulated, {PLAN_DATASETS} data sets an effect through the publish rule"
-        if simulated
-        else "normal model of the whole publish rule"
-    )
+    how = "normal model of the whole publish rule"
+    if simulated:
+        how = f"simulated, {PLAN_DATASETS} data sets an effect through the publish rule"
+    elif asked.cannot:
+        how = "none, since this design can't publish"
     return {
         "design": described(asked, scheme, sd),
         "cannot_publish": asked.cannot,
@@ -124,7 +127,7 @@ def _check_figure(path: Path) -> None:
 def _effects(
     asked: Sequence[float], scheme: Scheme, mde: float | None, population: Population, simulated: bool
 ) -> list[float]:
-    """The effects that were asked for, or the registered minimum, the detectable one, and a few between and beyond."""
+    """The effects that were asked for, or the registered minimum, the detectable one, a few between, and one beyond."""
     if asked:
         for effect in asked:
             drawable(population, effect, simulated)
@@ -134,7 +137,7 @@ def _effects(
     while simulated and not _can_draw(population, base + most):
         most *= 0.9
     low, high = sorted((min(scheme.margin or scheme.minimum, most), min(mde or most, most)))
-    chosen = {low, high, *(low + (high - low) * step / 3 for step in (1, 2))}
+    chosen = {*(low + (high - low) * step / 3 for step in range(4)), min(1.5 * high, most)}
     return sorted({round(base + effect, 3) for effect in chosen if effect > 0})
 
 
@@ -158,27 +161,33 @@ def _modelled(
     """(a row per effect, curve of the power, effect at which it is 80 %), by the normal model of the rule."""
     from stages.stats import power, sig6
 
-    k, never = asked.protocol.trial_budget, bool(asked.cannot)
+    k = asked.protocol.trial_budget
     base = 0.0 if scheme.margin is None else -scheme.margin
-    top = min(max([1.5 * (mde or 0.5), *(abs(e - base) for e in effects)]), 1 - population.p - base)
+    reach = [1.5 * (mde or 0.5), 1.5 * (scheme.margin or scheme.minimum), *(abs(e - base) for e in effects)]
+    top = min(max(reach), 1 - population.p - base)
     grid = [base + top * step / CURVE for step in range(CURVE + 1)]
     made = power(scheme, k, [*effects, *grid], spread, sd)
     rows = [
         {
             "effect": sig6(effect),
-            "power": 0.0 if never else sig6(one.published),
+            "power": sig6(one.published),
             "power_error": None,
-            "wrong_direction": 0.0 if never else sig6(one.wrong),
-            "exaggeration": None if never or one.exaggeration is None else sig6(one.exaggeration),
+            "wrong_direction": sig6(one.wrong),
+            "exaggeration": None if one.exaggeration is None else sig6(one.exaggeration),
         }
         for effect, one in zip(effects, made, strict=False)
     ]
-    shares = [0.0 if never else one.published for one in made[len(effects) :]]
-    curve = list(zip(grid, shares, strict=True))
+    curve = list(zip(grid, (one.published for one in made[len(effects) :]), strict=True))
     for (low, below), (high, above) in itertools.pairwise(curve):
         if below < 0.8 <= above:
             return rows, curve, sig6(low + (high - low) * (0.8 - below) / (above - below) - base)
     return rows, curve, None
+
+
+def _never(effects: list[float]) -> list[dict[str, Any]]:
+    """A row per effect of a design that can't publish."""
+    row = {"power": 0.0, "power_error": None, "wrong_direction": 0.0, "exaggeration": None}
+    return [{"effect": effect, **row} for effect in effects]
 
 
 def _simulated(setup: Setup, effects: list[float], say: Say) -> list[dict[str, Any]]:

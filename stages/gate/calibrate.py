@@ -116,15 +116,13 @@ def run_calibration(
 
     Raises ValueError for an effect that can't be drawn.
     """
+    for effects in scenarios:  # what can't be drawn is said before any work
+        draw(setup.layout, 1, effects, setup.population, dataset_rng(0, 0))
     chunks = [
         (scenario, range(start, min(start + CHUNK, datasets)))
         for scenario in range(len(scenarios))
         for start in range(0, datasets, CHUNK)
     ]
-    for effects in scenarios:
-        draw(
-            setup.layout, 1, effects, setup.population, dataset_rng(0, 0)
-        )  # what can't be drawn is said before any work
     found: list[list[Outcome]] = [[] for _ in scenarios]
     done = 0
     with _pool(min(workers, len(chunks))) as submit:

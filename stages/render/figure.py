@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import textwrap
 from typing import Any
 
@@ -76,11 +79,21 @@ def power_spec(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def svg(spec: dict[str, Any]) -> str:
-    """The specification as SVG; nothing is fetched."""
+    """The specification as SVG; nothing is fetched.
+
+    The library numbers its ids through the life of a process: they are named after the specification instead, so that
+    the bytes are the same each time and several pictures can stand in one page.
+    """
     import vl_convert  # a whole JavaScript engine: only where a picture is drawn
 
     made: str = vl_convert.vegalite_to_svg(spec)
-    return made
+    name = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:8]
+    ids: dict[str, str] = {}
+
+    def renamed(found: re.Match[str]) -> str:
+        return found[1] + ids.setdefault(found[2], f"p{name}-{len(ids)}") + found[3]
+
+    return re.sub(r'(\bid="|url\(#|href="#)([\w-]+)("|\))', renamed, made)
 
 
 def _label(mark: dict[str, Any], at: float, near_end: bool, x: dict[str, Any], y: dict[str, Any]) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def calibration_text(made: dict[str, Any]) -> str:
     if made["design"]["margin"] is not None:
         head[0] = f"{made['null']['effect']:+.3f}"
     rows: list[list[str]] = [
-        ["published (A/A: falsely)", *(_share(s.get("power") or s["false_publication"]) for s in scenarios)],
+        ["published (first column: falsely)", *(_share(s.get("power") or s["false_publication"]) for s in scenarios)],
         ["published the wrong way", *(_share(s["wrong_direction"]) for s in scenarios)],
         ["interval covers the truth", *(_share(s["coverage"]) for s in scenarios)],
         ["published differences, times the true", *(_ratio(s["exaggeration"]) for s in scenarios)],
@@ -113,6 +113,9 @@ def _effects(plan: dict[str, Any]) -> str:
         cells = [f"{row['effect']:+.3f}", f"{100 * row['power']:.1f} %{error}", inflated]
         cells += [f"{100 * row['wrong_direction']:.1f} %", _count(row["items_needed"]), _count(row["repeats_needed"])]
         rows.append(cells + ([_count(row["best_repeats"])] if costs else []))
+        if not row["above_minimum"]:
+            why = "not above the registered minimum, so published at most half of the time by however many items"
+            notes.setdefault(why, []).append(f"{row['effect']:+.3f}")
         for what in ("items", "repeats"):
             if row[f"{what}_why"]:
                 notes.setdefault(f"{what}: {row[f'{what}_why']}", []).append(f"{row['effect']:+.3f}")

@@ -44,8 +44,10 @@ class Draws:
     @property
     def reach(self) -> Fraction:
         """The farthest that a single draw lies from its mean."""
-        centre = self.mean / self.times
-        return max(max(self.atoms) - centre, centre - min(self.atoms))
+        scaled, unit = over_common_denominator(self.atoms)
+        n = sum(self.counts)
+        total = sum(c * a for c, a in zip(self.counts, scaled, strict=True))
+        return Fraction(max(n * max(scaled) - total, total - n * min(scaled)), unit * n)
 
     @property
     def low(self) -> Fraction:

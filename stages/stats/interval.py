@@ -19,6 +19,7 @@ import scipy.special
 from stages.stats.draws import Draws
 from stages.stats.fmt import sig6
 from stages.stats.lattice import Law, sum_law
+from stages.stats.student import t_quantile
 from stages.stats.units import Design
 
 Kind = Literal["exact", "bracket", "none"]
@@ -90,7 +91,7 @@ def tail_level(found: Moments, alpha: Fraction) -> float:
     if not found.variance or not found.plain or found.df is None:
         raise ValueError("there is no tail level without variance")
     ratio = math.sqrt(found.variance / found.plain)
-    t = -float(scipy.special.stdtrit(float(found.df), float(alpha / 2)))
+    t = -t_quantile(float(found.df), float(alpha / 2))
     return sig6(float(scipy.special.ndtr(-ratio * t)))
 
 
@@ -144,12 +145,17 @@ def excludes(interval: Interval, of: Fraction, claim: Literal["superiority", "no
 
 def _resampled(design: Design) -> list[Draws]:
     """For each stratum with a weight, its `n` draws, each worth its weighted share of the summary."""
-    return [Draws(*_distinct([w * v / s.n for v in s.values], s.counts), s.n) for w, s in design.weighted]
+    found = []
+    for w, s in design.weighted:
+        share, (values, counts) = w / s.n, _distinct(s.values, s.counts)
+        found.append(Draws(tuple(share * v for v in values), counts, s.n))
+    return found
 
 
-def _distinct(atoms: list[Fraction], counts: tuple[int, ...]) -> tuple[tuple[Fraction, ...], tuple[int, ...]]:
-    """Equal atoms put together: clusters of different sizes may have equal values."""
-    merged: dict[Fraction, int] = {}
-    for atom, count in zip(atoms, counts, strict=True):
-        merged[atom] = merged.get(atom, 0) + count
-    return tuple(merged), tuple(merged.values())
+def _distinct(values: tuple[Fraction, ...], counts: tuple[int, ...]) -> tuple[tuple[Fraction, ...], tuple[int, ...]]:
+    """Equal values put together: clusters of different sizes may have them, and then they are neighbours."""
+    firsts = [i for i, v in enumerate(values) if i == 0 or v != values[i - 1]]
+    if len(firsts) == len(values):
+        return values, counts
+    ends = [*firsts[1:], len(values)]
+    return tuple(values[i] for i in firsts), tuple(sum(counts[i:j]) for i, j in zip(firsts, ends, strict=True))

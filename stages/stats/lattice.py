@@ -85,26 +85,25 @@ def sum_law(blocks: Sequence[Sequence[Draws]]) -> Law:
     if not draws:
         raise ValueError("a sum of no draws has no law")
     whole = lattice(draws)
-    if _points(draws, whole) <= EXACT_POINTS:
-        return _exact(draws, whole)
+    if (points := _points(draws, whole)) <= EXACT_POINTS:
+        return _exact(draws, whole, points)
     return _bracketed([list(block) for block in blocks if block], draws)
 
 
 def _points(draws: Sequence[Draws], on: Lattice) -> int:
     """How many lattice points the window around the mean holds."""
-    low, high = support(draws)
-    reach = int((high - low) / on.step) + 1
-    return min(reach, 2 * math.ceil(half_width(draws) / float(on.step)) + 3)
+    reach = sum(s.times * max(s.atoms) for s in on.steps) + 1
+    return min(reach, 2 * math.ceil(Fraction(half_width(draws)) / on.step) + 3)
 
 
-def _exact(draws: Sequence[Draws], on: Lattice) -> Law:
-    """The law on a lattice fine enough to hold every value."""
-    low, high = support(draws)
+def _exact(draws: Sequence[Draws], on: Lattice, points: int) -> Law:
+    """The law on a lattice fine enough to hold every value, its window `points` wide."""
+    reach = sum(s.times * max(s.atoms) for s in on.steps)
+    low, high = on.origin, on.origin + on.step * reach
     if not on.steps:
         return Law(on.origin, on.step, np.ones(1), low, high)
-    points = _points(draws, on)
     start = 0
-    if points < int((high - low) / on.step) + 1:
+    if points < reach + 1:
         mean = sum((d.mean for d in draws), Fraction(0))
         start = round((mean - on.origin) / on.step) - points // 2
     mass = mass_function(on.steps, fast_length(points), start)[:points]
@@ -114,18 +113,21 @@ def _exact(draws: Sequence[Draws], on: Lattice) -> Law:
 def _bracketed(blocks: Sequence[Sequence[Draws]], draws: Sequence[Draws]) -> Law:
     """The law on a dyadic grid, with the slack that rounding to it costs."""
     low, high = support(draws)
-    lattices = [(block, lattice(block)) for block in blocks]
-    coarse = [(block, on) for block, on in lattices if _points(block, on) <= EXACT_POINTS]
-    fine = [d for block, on in lattices if _points(block, on) > EXACT_POINTS for d in block]
+    lattices = [(block, on, _points(block, on)) for block in blocks for on in [lattice(block)]]
+    coarse = [found for found in lattices if found[2] <= EXACT_POINTS]
+    fine = [d for block, _, points in lattices if points > EXACT_POINTS for d in block]
     width, centre = 2 * half_width(draws), sum((d.mean for d in draws), Fraction(0))
     if width > high - low:
         width, centre = float(high - low), (high + low) / 2
-    step = Fraction(2) ** math.ceil(math.log2(width / (DRAW_POINTS if fine else MERGE_POINTS)))
-    laws = [_exact(block, on) for block, on in coarse]
+    # Each stratum is rounded once, so the more there are the finer the grid.
+    grid = min(DRAW_POINTS, MERGE_POINTS << max(len(coarse).bit_length() - 2, 0))
+    step = Fraction(2) ** math.ceil(math.log2(width / (DRAW_POINTS if fine else grid)))
+    laws = [_exact(*found) for found in coarse]
     shift, slack = Fraction(0), len(coarse) * float(step) / 2
     if fine:
         rounded, shift, strayed = on_grid(fine, step)
-        laws.append(_exact(rounded, lattice(rounded)))
+        on = lattice(rounded)
+        laws.append(_exact(rounded, on, _points(rounded, on)))
         slack += strayed
     # One step more than the bounds add up to: for the rest of the shift, and for floats on the way here.
     margin = math.ceil(slack / float(step)) + 1

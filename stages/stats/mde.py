@@ -11,9 +11,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-import scipy.special
-
 from stages.stats.fmt import sig6
+from stages.stats.student import t_quantile
 
 POWER = 0.8
 SIMULATE_BELOW = 20  # units; under this a closed form is a guess, and the caller says so or simulates
@@ -79,5 +78,4 @@ def mde80_observed(variance: Fraction, df: Fraction, n: int, k: float, alpha: Fr
 
 def both_quantiles(df: float, alpha: Fraction) -> float:
     """t_{df, 1 - alpha / 2} + t_{df, .80}."""
-    upper = -float(scipy.special.stdtrit(df, float(alpha / 2)))
-    return upper + float(scipy.special.stdtrit(df, POWER))
+    return t_quantile(df, POWER) - t_quantile(df, float(alpha / 2))

@@ -9,6 +9,7 @@ weights. `DRAWS` draws come from a counter, so the figures are the same every ti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -63,6 +64,14 @@ class Scheme:
     alpha: Fraction
     minimum: float
     margin: float | None = None
+
+    @property
+    def strata(self) -> dict[str, list[int]]:
+        """Stratum of the summary to the places of its labels."""
+        found: dict[str, list[int]] = {name: [] for name in self.weights}
+        for place, label in enumerate(self.labels):
+            found[label.stratum].append(place)
+        return found
 
     @property
     def units(self) -> int:
@@ -139,8 +148,7 @@ def power(
     """
     if k < 1 or min(label.units for label in scheme.labels) < 1:
         raise ValueError(f"repeats and units must be 1 or more: {k}")
-    sizes = {name: sum(t.units for t in scheme.labels if t.stratum == name) for name in scheme.weights}
-    if min(sizes.values()) < 2:
+    if min(sum(scheme.labels[i].units for i in places) for places in scheme.strata.values()) < 2:
         raise ValueError("a stratum of a single unit shows no variance")
     normals, chis = _draws(scheme.labels)
     return [_at(scheme, k, effect, spread, cluster_sd, normals, chis) for effect in effects]
@@ -170,8 +178,9 @@ def _at(
     effects = [effect[i] if isinstance(effect, Mapping) else effect for i in range(len(labels))]
     true = np.array([variance_of(t, k, d, spread, cluster_sd) for t, d in zip(labels, effects, strict=True)])[:, None]
     means, spreads = np.array(effects)[:, None] + np.sqrt(true) * normals, true * chis
-    strata = {name: _pooled(labels, name, means, spreads) for name in scheme.weights}
-    n, total = {name: sum(t.items for t in labels if t.stratum == name) for name in strata}, scheme.items
+    places = scheme.strata
+    strata = {name: _pooled(labels, mine, means, spreads) for name, mine in places.items()}
+    n, total = {name: sum(labels[i].items for i in mine) for name, mine in places.items()}, scheme.items
     delta: FloatArray = sum((float(w) * strata[s][0] for s, w in scheme.weights.items()), np.zeros(means.shape[1]))
     equal = sum((mean / len(strata) for mean, _, _ in strata.values()), np.zeros_like(delta))
     sized = sum((n[s] / total * mean for s, (mean, _, _) in strata.items()), np.zeros_like(delta))
@@ -180,9 +189,8 @@ def _at(
     df = variance**2 / sum((v * v / (units - 1) for v, units in parts), np.zeros_like(delta))
     reasons = _reasons(scheme, k, delta, np.sqrt(variance), df, means, equal, sized)
     found = ~np.logical_or.reduce(list(reasons.values()))
-    truth = sum(
-        float(w) * sum(t.items / n[s] * d for t, d in zip(labels, effects, strict=True) if t.stratum == s)
-        for s, w in scheme.weights.items()
+    truth = math.fsum(
+        float(scheme.weights[s]) * labels[i].items / n[s] * effects[i] for s, mine in places.items() for i in mine
     )
     count = np.sum(list(reasons.values()), axis=0)
     share, size = float(found.mean()), float(np.abs(delta[found]).mean()) if found.any() else None
@@ -192,10 +200,9 @@ def _at(
 
 
 def _pooled(
-    labels: tuple[Label, ...], name: str, means: FloatArray, spreads: FloatArray
+    labels: tuple[Label, ...], mine: list[int], means: FloatArray, spreads: FloatArray
 ) -> tuple[FloatArray, FloatArray, int]:
     """(mean, estimated variance of the mean, units) of a stratum whose labels are merged."""
-    mine = [i for i, label in enumerate(labels) if label.stratum == name]
     if len(mine) == 1:
         return means[mine[0]], spreads[mine[0]], labels[mine[0]].units
     items, units = sum(labels[i].items for i in mine), sum(labels[i].units for i in mine)
@@ -205,6 +212,14 @@ def _pooled(
         np.zeros_like(mean),
     )
     return mean, squares / (units - 1) / units, units
+
+
+def _quantiles(df: FloatArray, tail: float) -> FloatArray:
+    """Upper quantiles of Student's t, shape of `df`: smooth in 1 / df, so interpolated there, to 1e-5."""
+    inverse = 1 / df
+    grid = np.linspace(inverse.min(), inverse.max(), 513)
+    found: FloatArray = np.interp(inverse, grid, -scipy.special.stdtrit(1 / grid, tail))
+    return found
 
 
 def _reasons(
@@ -219,7 +234,7 @@ def _reasons(
 ) -> dict[str, BoolArray]:
     """Which draws each reason withholds, shape (draws,) each."""
     margin = scheme.margin or 0.0
-    t = -scipy.special.stdtrit(df, float(scheme.alpha / 2))
+    t = _quantiles(df, float(scheme.alpha / 2))
     # The sign-flip test knows no degrees of freedom, so a small stratum doesn't widen it as it does the interval. An
     # effect must be larger by `guard_inflation` for a power of 80 %: that makes its critical value.
     whole = scheme.units - len(scheme.weights)

@@ -109,7 +109,7 @@ def effective_units(scheme: Scheme) -> float:
 
 def _df(scheme: Scheme) -> float | None:
     """Degrees of freedom with equal variances in all strata; None if a stratum has a single unit."""
-    units = {name: sum(t.units for t in scheme.labels if t.stratum == name) for name in scheme.weights}
+    units = {name: sum(scheme.labels[i].units for i in mine) for name, mine in scheme.strata.items()}
     parts = [(float(w) ** 2 / units[s], units[s]) for s, w in scheme.weights.items() if w]
     if min(n for _, n in parts) < 2:
         return None
@@ -127,8 +127,8 @@ def _seen(scheme: Scheme, k: float, distance: float, sign: int, spread: Spread, 
     if df is None:
         return False
     at = sign * distance if scheme.margin is None else distance - scheme.margin
-    for name, weight in scheme.weights.items():
-        mine = [t for t in scheme.labels if t.stratum == name]
+    for name, places in scheme.strata.items():
+        mine, weight = [scheme.labels[i] for i in places], scheme.weights[name]
         items = sum(t.items for t in mine)
         total += float(weight) ** 2 * math.fsum(
             (t.items / items) ** 2 * variance_of(t, k, at, spread, cluster_sd) for t in mine

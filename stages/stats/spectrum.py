@@ -72,17 +72,17 @@ def _factor(part: Steps, where: npt.NDArray[np.int64], length: int) -> tuple[Com
     angle: FloatArray = (math.pi / length) * where.astype(np.float64)
     if len(part.atoms) == 2 and part.counts[0] == part.counts[1]:
         return _coins(angle * abs(part.atoms[1] - part.atoms[0]), part.times), part.times * part.centre
-    n = sum(part.counts)
+    n, centre = sum(part.counts), part.centre
     real, imag = np.zeros(where.size), np.zeros(where.size)
     for atom, count in zip(part.atoms, part.counts, strict=True):
-        half = angle * float(atom - part.centre)
+        half = angle * float(atom - centre)
         sine = np.sin(half)
         real -= (2 * count / n) * sine * sine
         imag -= (2 * count / n) * sine * np.cos(half)
     size = np.maximum(real * (2 + real) + imag * imag, -1.0)
     with np.errstate(divide="ignore"):  # phi = 0 where the logarithm is -inf, and its power is 0
         log_size = 0.5 * part.times * np.log1p(size)
-    return np.exp(log_size) * np.exp(1j * (part.times * np.arctan2(imag, 1 + real))), part.times * part.centre
+    return np.exp(log_size) * np.exp(1j * (part.times * np.arctan2(imag, 1 + real))), part.times * centre
 
 
 def _coins(angle: FloatArray, times: int) -> FloatArray:

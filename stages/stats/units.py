@@ -127,15 +127,23 @@ def stratum_from_arrays(
     g, k = np.asarray(gains, dtype=np.int64), np.asarray(pairs, dtype=np.int64)
     if g.ndim != 1 or g.shape != k.shape or not g.size or int(k.min()) < 1:
         raise ValueError(f"stratum {name!r}: needs equal one-dimensional arrays and at least one pair per item")
-    if clusters is not None:
-        return stratum(name, (Fraction(a, b) for a, b in zip(g.tolist(), k.tolist(), strict=True)), clusters)
     width, least = int(k.max()) + 1, int(g.min())
+    if clusters is not None or (int(g.max()) - least + 1) * width >= 2**63:  # beyond it the keys below would wrap
+        return stratum(name, (Fraction(a, b) for a, b in zip(g.tolist(), k.tolist(), strict=True)), clusters)
     keys, counts = np.unique((g - least) * width + k, return_counts=True)
-    units = (
-        (Fraction(key // width + least, key % width), Fraction(1), count)
-        for key, count in zip(keys.tolist(), counts.tolist(), strict=True)
+    kinds = [(*divmod(key, width), count) for key, count in zip(keys.tolist(), counts.tolist(), strict=True)]
+    unit = math.lcm(*{per for _, per, _ in kinds})
+    merged: Counter[int] = Counter()
+    for above, per, count in kinds:
+        merged[(above + least) * (unit // per)] += count
+    values = sorted(merged)
+    return Stratum(
+        name,
+        tuple(Fraction(value, unit) for value in values),
+        (Fraction(1),) * len(values),
+        tuple(merged[value] for value in values),
+        int(g.size),
     )
-    return _collect(name, units, int(g.size))
 
 
 def design(strata: Iterable[Stratum], weights: Mapping[str, Fraction] | None = None) -> Design:

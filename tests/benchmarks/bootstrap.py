@@ -82,8 +82,8 @@ def _at(folder: Path, n: int, rounds: int, seconds: float) -> dict[str, Any]:
     return {"level": level, "methods": methods, "linearity": linearity}
 
 
-def _median(run: dict[str, Any]) -> float:
-    return float(statistics.median(run["times"]))
+def _median(run: dict[str, Any], which: str = "times") -> float:
+    return float(statistics.median(run[which]))
 
 
 def _replicates(method: str, n: int) -> int:
@@ -104,11 +104,15 @@ def _pooled(n: int, runs: list[dict[str, Any]], exact: list[dict[str, Any]]) -> 
     scale = REPLICATES / runs[0]["replicates"]
     times = [scale * t for run in runs for t in run["times"]]
     ratios = [scale * _median(run) / _median(ours) for run, ours in zip(runs, exact, strict=True)]
+    busy = [
+        scale * _median(run, "cpu_times") / _median(ours, "cpu_times") for run, ours in zip(runs, exact, strict=True)
+    ]
     return {
         "median_s": statistics.median(times),
         "range_s": [min(times), max(times)],
         "ratio": statistics.median(ratios),
         "range_ratio": [min(ratios), max(ratios)],
+        "cpu_ratio": statistics.median(busy),
         "first_s": statistics.median(scale * run["first_s"] for run in runs),
         "calls": len(times),
         "scaled": scale != 1,
@@ -153,7 +157,7 @@ def _notes(found: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {v or 'missing'}" for name, v in found["versions"].items())
     notes = [
         f"From arrays of gains and pairs to both limits, {STRATA} strata, {REPEATS} repeats; resamplers with "
-        f"{found['replicates']:,} replicates: median time over ours, median of {found['rounds']} rounds of one run. Memory is the peak of a fresh "
+        f"{found['replicates']:,} replicates: median time over ours, in one run (rounds: {found['rounds']}). Memory is the peak of a fresh "
         f"process. {versions}; {found['cores']} cores, load {found['load'][0]:.1f} before and {found['load'][1]:.1f} after."
     ]
     if any(m.get("scaled") for at in found["sizes"].values() for m in at["methods"].values()):
@@ -176,6 +180,7 @@ def _times(found: dict[str, Any]) -> str:
             _seconds(m["median_s"]),
             f"{_seconds(m['range_s'][0])} to {_seconds(m['range_s'][1])}",
             f"{_two(m['range_ratio'][0])} to {_two(m['range_ratio'][1])}",
+            _two(m["cpu_ratio"]),
             str(m["calls"]),
             _seconds(m["first_s"]),
             f"{m['peak_mb']:.0f}",
@@ -186,7 +191,19 @@ def _times(found: dict[str, Any]) -> str:
         for name, m in at["methods"].items()
         if "median_s" in m
     ]
-    head = ["items", "method", "median s", "range s", "ratios", "calls", "first s", "peak MB", "imports MB", "limits"]
+    head = [
+        "items",
+        "method",
+        "median s",
+        "range s",
+        "ratios",
+        "by CPU",
+        "calls",
+        "first s",
+        "peak MB",
+        "imports MB",
+        "limits",
+    ]
     return _table(head, rows)
 
 

@@ -25,7 +25,7 @@ SLOW = 5.0  # [s] a first call this long is itself measured; a shorter one only 
 
 
 def measured(method: str, arrays: Path, level: float, replicates: int, seconds: float) -> dict[str, Any]:
-    """Times [s] of repeated calls, `first_s` of the very first, `limits`, `peak_mb` and `imports_mb`.
+    """Times [s] of repeated calls by the clock and by the processor, `first_s` of the very first, `limits`, `peak_mb` and `imports_mb`.
 
     `arrays` is a file of shape (2, items): gains and pairs, in `STRATA` equal parts. Only `missing`, a sentence, if the
     method's library can't be imported.
@@ -56,14 +56,17 @@ def _main(method: str, arrays: str, level: str, replicates: str, seconds: str) -
     gains, pairs = np.load(arrays)
     strata = list(zip(np.split(gains, STRATA), np.split(pairs, STRATA), strict=True))
     times: list[float] = []
+    busy: list[float] = []
     warmed = False
     while not warmed or (sum(times) < float(seconds) and len(times) <= MOST_CALLS):
-        started = time.perf_counter()
+        started, working = time.perf_counter(), time.process_time()
         limits = function(strata, float(level), int(replicates))
         times.append(time.perf_counter() - started)
+        busy.append(time.process_time() - working)
         warmed = len(times) > 1 or times[0] >= SLOW
     return {
         "times": times[1:] or times,
+        "cpu_times": busy[1:] or busy,
         "first_s": times[0],
         "limits": limits,
         "replicates": int(replicates),

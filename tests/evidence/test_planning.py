@@ -15,9 +15,16 @@ import yaml
 from stages.contract import layout, parquet, tables
 from stages.contract.plan import Manifest
 from stages.contract.study import read_manifest
-from tests.cli.refusals import Case, Damage, Ended, assert_refused, parametrised, protocol, put, spawn, task
+from tests.cli.refusals import Case, Damage, Ended, assert_refused, call, parametrised, protocol, put, task
 
 Run = Callable[[str], Ended]
+
+
+@pytest.fixture
+def anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """The command line in this process, called from an empty folder."""
+    (tmp_path / "empty").mkdir()
+    return lambda command: call(monkeypatch, capfd, tmp_path / "empty", command)
 
 
 def nothing(_: Path) -> None:
@@ -32,12 +39,12 @@ def said(run: Run, command: str) -> dict[str, Any]:
     return found
 
 
-def test_a_plan_from_sizes_needs_no_study(tmp_path: Path) -> None:
-    ended = spawn(tmp_path, "plan --size repair=60 --size migration=30 --repeats 5 --effect 0.1")
+def test_a_plan_from_sizes_needs_no_study(tmp_path: Path, anywhere: Run) -> None:
+    ended = anywhere("plan --size repair=60 --size migration=30 --repeats 5 --effect 0.1")
     assert (ended.code, ended.err) == (0, "")
     assert "90 items, 2 strata, 5 repeats" in ended.out
     assert "the default protocol" in ended.out
-    assert not list(tmp_path.iterdir())
+    assert not list((tmp_path / "empty").iterdir())
 
 
 def test_the_plan_of_a_pack_has_its_strata_repeats_and_the_mde80_that_freeze_recorded(
@@ -57,12 +64,12 @@ def test_the_plan_of_a_pack_has_its_strata_repeats_and_the_mde80_that_freeze_rec
     assert said(weighbridge, "plan") == found
 
 
-def test_a_plan_prints_80_columns_and_names_the_model_of_every_figure(tmp_path: Path) -> None:
+def test_a_plan_prints_80_columns_and_names_the_model_of_every_figure(anywhere: Run) -> None:
     for words in (
         "plan --size a=40 --size a-stratum-with-a-rather-long-name-that-somebody-chose=25 --cost-ratio 7",
         "plan --size a=30 --look 3 --rate 0.7 --icc 0.2 --effect -0.2 --effect 0.1 --effect 0.15",
     ):
-        ended = spawn(tmp_path, words)
+        ended = anywhere(words)
         assert ended.code == 0, ended.err
         assert max(map(len, ended.out.splitlines())) <= 80
         text = " ".join(ended.out.split())
@@ -75,8 +82,8 @@ def test_a_plan_prints_80_columns_and_names_the_model_of_every_figure(tmp_path: 
             assert model in text
 
 
-def test_json_holds_what_the_text_says(tmp_path: Path) -> None:
-    found = json.loads(spawn(tmp_path, "plan --size a=36 --effect 0.05 --effect 0.2 --cost-ratio 10 --json").out)
+def test_json_holds_what_the_text_says(anywhere: Run) -> None:
+    found = json.loads(anywhere("plan --size a=36 --effect 0.05 --effect 0.2 --cost-ratio 10 --json").out)
     five, twenty = found["effects"]
     # 36 items, 3 repeats: a true +5 points is published one time in ten, and 2.8 times too large.
     assert five["power"] == pytest.approx(0.10, abs=0.01)
@@ -84,14 +91,15 @@ def test_json_holds_what_the_text_says(tmp_path: Path) -> None:
     assert twenty["power"] > 0.8
     assert five["items_needed"] > 300
     assert twenty["items_needed"] <= 36
+    assert (five["above_minimum"], twenty["above_minimum"]) == (False, True)
     assert five["best_repeats"] > twenty["best_repeats"] >= 1
     assert found["design"]["alpha_spent"] == 0.04
     assert found["mde80_by_power"] == pytest.approx(found["mde80"], abs=0.01)
 
 
-def test_more_items_repeats_or_alpha_detect_smaller_effects(tmp_path: Path) -> None:
+def test_more_items_repeats_or_alpha_detect_smaller_effects(anywhere: Run) -> None:
     def mde(words: str) -> float:
-        return float(json.loads(spawn(tmp_path, f"plan --effect 0.1 --json {words}").out)["mde80"])
+        return float(json.loads(anywhere(f"plan --effect 0.1 --json {words}").out)["mde80"])
 
     base = mde("--size a=40")
     assert mde("--size a=80") < base
@@ -100,11 +108,12 @@ def test_more_items_repeats_or_alpha_detect_smaller_effects(tmp_path: Path) -> N
     assert mde("--size a=40 --clusters 2") > base
 
 
-def test_a_design_below_the_floors_says_so_first(frozen: Path, weighbridge: Run) -> None:
+def test_a_design_below_the_floors_says_so_first(weighbridge: Run) -> None:
     ended = weighbridge("plan --effect 0.2")
     assert ended.code == 0
     assert ended.out.startswith("This design can't publish: ")
-    ended = spawn(frozen, "calibrate --datasets 10 --effect 0.2 --workers 1")
+    assert "0.0 %" in ended.out
+    ended = weighbridge("calibrate --datasets 10 --effect 0.2 --workers 1")
     assert ended.code == 0
     assert ended.err.startswith("this design can't publish: ")
     assert "too_few_clean_tasks" in ended.out
@@ -123,6 +132,17 @@ def test_few_units_are_simulated_through_the_rule_and_that_is_said(tmp_path: Pat
     (row,) = found["effects"]
     assert row["power_error"] > 0
     assert found["mde80_by_power"] is None
+
+
+def test_a_margin_is_planned_from_minus_the_margin(frozen: Path, weighbridge: Run) -> None:
+    protocol(claim="noninferiority", margin=0.1)(frozen)
+    found = said(weighbridge, "plan --size a=200 --effect 0 --effect -0.1 --figure margin.svg")
+    assert [row["effect"] for row in found["effects"]] == [-0.1, 0]
+    assert found["effects"][0]["power"] < 0.05
+    assert found["effects"][1]["power"] > 0.8
+    assert "nothing to detect" in found["effects"][0]["items_why"]
+    assert "margin of 0.1" in (frozen / "margin.svg").read_text()
+    assert "from minus the margin" in weighbridge("plan --size a=120").out
 
 
 # --- pilots ---------------------------------------------------------------------------------------------------------
@@ -178,22 +198,21 @@ def test_a_pilot_of_one_repeat_is_taken_as_it_is(tmp_path: Path, weighbridge: Ru
     assert "can't be told apart" in " ".join(weighbridge(f"plan --size a=60 --pilot {folder}").out.split())
 
 
-def test_a_finished_study_is_a_pilot(study: Path) -> None:
-    ended = spawn(study, "plan --size a=60 --pilot . --json")
-    assert ended.code == 0, ended.err
-    pairs = parquet.read(study / layout.PAIRS, tables.PAIRS).to_pylist()
-    assert json.loads(ended.out)["pilot"]["items"] == len({p["item_id"] for p in pairs if p["kept"]})
+def test_a_finished_study_is_a_pilot(ran: Path, anywhere: Run) -> None:
+    found = said(anywhere, f"plan --size a=60 --pilot {ran}")
+    pairs = parquet.read(ran / layout.PAIRS, tables.PAIRS).to_pylist()
+    assert found["pilot"]["items"] == len({p["item_id"] for p in pairs if p["kept"]})
 
 
 # --- the figure -----------------------------------------------------------------------------------------------------
 
 
-def test_the_figure_is_whole_names_axes_and_model_and_is_the_same_each_time(tmp_path: Path) -> None:
+def test_the_figure_is_whole_names_axes_and_model_and_is_the_same_each_time(tmp_path: Path, anywhere: Run) -> None:
     drawn = []
     for name in ("one.svg", "two.svg"):
-        ended = spawn(tmp_path, f"plan --size a=36 --size b=36 --figure {name}")
+        ended = anywhere(f"plan --size a=36 --size b=36 --figure {name}")
         assert ended.code == 0, ended.err
-        drawn.append((tmp_path / name).read_bytes())
+        drawn.append((tmp_path / "empty" / name).read_bytes())
     assert drawn[0] == drawn[1]
     text = " ".join(" ".join(part for part in ET.fromstring(drawn[0]).itertext()).split())
     for words in (
@@ -209,8 +228,8 @@ def test_the_figure_is_whole_names_axes_and_model_and_is_the_same_each_time(tmp_
     assert b"http" not in drawn[0].replace(b"http://www.w3.org", b"")
 
 
-def test_the_curve_crosses_80_percent_where_the_plan_says(tmp_path: Path) -> None:
-    found = json.loads(spawn(tmp_path, "plan --size a=50 --json").out)
+def test_the_curve_crosses_80_percent_where_the_plan_says(anywhere: Run) -> None:
+    found = json.loads(anywhere("plan --size a=50 --json").out)
     below = [row["effect"] for row in found["curve"] if row["power"] < 0.8]
     above = [row["effect"] for row in found["curve"] if row["power"] >= 0.8]
     assert max(below) <= found["mde80_by_power"] <= min(above)
@@ -219,9 +238,9 @@ def test_the_curve_crosses_80_percent_where_the_plan_says(tmp_path: Path) -> Non
 # --- calibrate ------------------------------------------------------------------------------------------------------
 
 
-def test_calibrate_gives_rates_with_errors_and_the_same_for_any_workers(tmp_path: Path) -> None:
+def test_calibrate_gives_rates_with_errors_and_the_same_for_any_workers(anywhere: Run) -> None:
     words = "calibrate --size a=15 --size b=15 --datasets 40 --effect 0.4 --seed 3 --json"
-    one, two = (spawn(tmp_path, f"{words} --workers {n}") for n in (1, 2))
+    one, two = (anywhere(f"{words} --workers {n}") for n in (1, 2))
     assert one.code == two.code == 0, two.err
     assert one.out == two.out
     found = json.loads(one.out)
@@ -235,9 +254,9 @@ def test_calibrate_gives_rates_with_errors_and_the_same_for_any_workers(tmp_path
     assert "Beta-binomial" in found["model"]
 
 
-def test_calibrate_prints_80_columns_and_what_each_guard_costs(tmp_path: Path) -> None:
+def test_calibrate_prints_80_columns_and_what_each_guard_costs(anywhere: Run) -> None:
     words = "calibrate --size a=24 --datasets 30 --workers 1 --effect 0.1 --effect 0.2 --effect 0.3 --effect -0.2"
-    ended = spawn(tmp_path, words)
+    ended = anywhere(words)
     assert ended.code == 0, ended.err
     assert max(map(len, ended.out.splitlines())) <= 80
     for said_ in (
@@ -256,9 +275,9 @@ def clusters(root: Path) -> None:
         task(lambda t: t.update(cluster="repository"), f"item-{number}")(root)
 
 
-def test_clusters_of_the_pack_are_simulated_as_clusters(frozen: Path) -> None:
+def test_clusters_of_the_pack_are_simulated_as_clusters(frozen: Path, weighbridge: Run) -> None:
     clusters(frozen)
-    ended = spawn(frozen, "calibrate --datasets 10 --workers 1 --effect 0.1 --json")
+    ended = weighbridge("calibrate --datasets 10 --workers 1 --effect 0.1 --json")
     assert ended.code == 0, ended.err
     found = json.loads(ended.out)
     assert found["design"]["clustered"]

@@ -23,6 +23,7 @@ import pytest
 
 from stages.contract.protocol import Protocol
 from stages.contract.types import validate
+from stages.gate import decide
 from stages.gate.calibrate import Effects, Setup, frame_of, run_calibration, share, truth_of, verdict_of
 from stages.gate.rule import stratum_of
 from stages.stats import (
@@ -97,8 +98,8 @@ def test_a_later_look_publishes_less() -> None:
 
 
 def test_noninferiority_is_published_for_equal_arms_and_not_at_the_margin() -> None:
-    made = setup({"a": 60}, 3, claim="noninferiority", margin=0.2)
-    at_margin, equal = run_calibration(made, [-0.2, 0.0], 60)
+    made = setup({"a": 150}, 3, claim="noninferiority", margin=0.1)
+    at_margin, equal = run_calibration(made, [-0.1, 0.0], 60)
     assert at_margin.published.value <= 0.1
     assert equal.published.value >= 0.8
     assert equal.exaggeration is None
@@ -114,7 +115,8 @@ def test_the_summary_of_effects_by_stratum_is_weighted_and_merged() -> None:
 
 def test_the_monte_carlo_error_is_the_binomials_and_never_claims_certainty() -> None:
     assert share(200, 2000).error == pytest.approx(math.sqrt(0.1 * 0.9 / 2000))
-    assert share(0, 2000).error == share(2000, 2000).error == pytest.approx(1 / 2000, rel=1e-3)
+    for hits in (0, 2000):
+        assert share(hits, 2000).error == pytest.approx(1 / 2000, rel=1e-3)
 
 
 def test_what_cannot_be_drawn_is_said_before_any_work() -> None:
@@ -216,7 +218,7 @@ def disagreement(number: int, effects: Effects) -> tuple[tuple[str, ...], bool]:
     verdict = verdict_of(made, effects, 0, number, frame_of(made.layout, 3))
     opposed = False
     for label, rows in verdict.weighed.items.groupby("stratum"):
-        alone = bootstrap_interval(design([stratum_of(str(label), rows)]), verdict.alpha_spent)
+        alone = bootstrap_interval(design([stratum_of(str(label), rows)]), made.protocol.alpha)
         if alone.lo is not None and alone.hi is not None:
             opposed |= alone.hi < 0 if verdict.direction > 0 else alone.lo > 0
     return verdict.reasons, opposed
@@ -226,23 +228,34 @@ def opposite(number: int) -> tuple[tuple[str, ...], bool]:
     return disagreement(number, {"migration": -0.2, "repair": 0.2})
 
 
-def homogeneous(number: int) -> tuple[tuple[str, ...], bool]:
+def common_small(number: int) -> tuple[tuple[str, ...], bool]:
     return disagreement(number, 0.1)
+
+
+def common_large(number: int) -> tuple[tuple[str, ...], bool]:
+    return disagreement(number, 0.2)
 
 
 @pytest.mark.heavy
 def test_strata_that_move_apart_are_seen_and_a_common_effect_loses_little() -> None:
-    """100 repairs at +20 points, 10 migrations at -20: 64 % published if a stratum's whole interval had to be against."""
+    """100 repairs at +20 points, 10 migrations at -20: 64 % published if a stratum's whole interval had to be against.
+
+    That interval at the protocol's alpha, before looks; at what the first look spends it would be 72 %.
+    """
     seen = spread(opposite)
     published = sum(not reasons for reasons, _ in seen) / DATASETS
     others = {"strata_disagree", "weights_decide"}
     asked = sum(set(reasons) <= others and not opposed for reasons, opposed in seen) / DATASETS
-    together = spread(homogeneous)
-    cost = sum(reasons == ("strata_disagree",) for reasons, _ in together) / DATASETS
-    print({"rule": published, "whole_interval": asked, "cost": cost})
+    small, large = (
+        sum(reasons == ("strata_disagree",) for reasons, _ in spread(common)) / DATASETS
+        for common in (common_small, common_large)
+    )
+    print({"rule": published, "whole_interval": asked, "cost at +.10": small, "cost at +.20": large})
     assert within(published, 0.08, 0.08)
     assert within(asked, 0.64, 0.64)
-    assert within(cost, 0.0, 0.03)
+    assert within(large, 0.0, 0.03)
+    # Ten items stray by 11 points, so a common effect of 10 pays more: 4.5 points by a normal of that spread.
+    assert within(small, 0.0, 0.06)
 
 
 LAUNDER_K = 3
@@ -258,24 +271,44 @@ def _pairs(number: int, effect: float, seed: int) -> tuple[Setup, pd.DataFrame, 
 
 
 def _decided(made: Setup, pairs: pd.DataFrame) -> tuple[str, ...]:
-    from stages.gate import decide
-
     return decide(pairs, made.protocol, strata=made.sizes).reasons
 
 
+def leaning(pairs: pd.DataFrame, most: int) -> list[int]:
+    """The pairs that the control won whose loss lifts the difference of their items most, two pairs left to each."""
+    gains = (pairs["candidate"] - pairs["control"]).to_numpy(copy=True).reshape(-1, LAUNDER_K)
+    left = np.full(len(gains), LAUNDER_K)
+    chosen: list[int] = []
+    for _ in range(most):
+        losses = (gains < 0) & (left > 2)[:, None]
+        if not losses.any():
+            break
+        total = gains.sum(axis=1)
+        lift = np.where(losses.any(axis=1), (total + 1) / np.maximum(left - 1, 1) - total / left, -np.inf)
+        item = int(np.argmax(lift))
+        repeat = int(np.argmax(losses[item]))
+        gains[item, repeat], left[item] = 0, left[item] - 1
+        chosen.append(item * LAUNDER_K + repeat)
+    return chosen
+
+
 def laundered(number: int) -> tuple[str, ...]:
-    """An A/A whose pairs that the control won are taken out, up to 5 % of all, by blaming the control's instrument."""
+    """An A/A whose pairs that the control won are taken out, up to 5 % of all, by blaming the control's instrument.
+
+    At 5 % spent, whose protocol is then below the floor.
+    """
     made, pairs, _ = _pairs(number, 0.0, 0)
-    wins = pairs.index[(pairs["control"] == 1) & (pairs["candidate"] == 0)][: int(0.05 * len(pairs))]
+    wins = leaning(pairs, int(0.05 * len(pairs)))
     pairs.loc[wins, "control_rule"] = "queue_delay"
     pairs.loc[wins, "candidate_rule"] = "pair_partner"
-    return _decided(made, pairs)
+    loose = made.protocol.model_copy(update={"alpha": Fraction(1, 16)})
+    return tuple(r for r in _decided(replace(made, protocol=loose), pairs) if r != "protocol_below_floor")
 
 
 def honest(number: int) -> tuple[str, ...]:
-    """A true effect with 5 % of pairs excluded at random, by either arm's instrument."""
+    """A true effect with 2 % of pairs excluded at random, by either arm's instrument."""
     made, pairs, rng = _pairs(number, 0.15, 1)
-    rows = rng.choice(len(pairs), size=int(0.05 * len(pairs)), replace=False)
+    rows = rng.choice(len(pairs), size=int(0.02 * len(pairs)), replace=False)
     for row in rows:
         arm, other = ("candidate", "control") if rng.integers(2) else ("control", "candidate")
         pairs.loc[row, [f"{arm}_rule", f"{other}_rule"]] = ["queue_delay", "pair_partner"]
@@ -283,14 +316,18 @@ def honest(number: int) -> tuple[str, ...]:
 
 
 @pytest.mark.heavy
-def test_exclusions_that_lean_on_the_outcome_crown_nobody_and_honest_ones_cost_no_power() -> None:
-    seen = spread(laundered)
-    crowned = sum(not reasons for reasons in seen) / DATASETS
-    only_fail = sum(set(reasons) <= {"observed_disagrees"} for reasons in seen) / DATASETS
+def test_exclusions_that_lean_on_the_outcome_crown_nobody_and_honest_ones_cost_little() -> None:
+    """Asking for *as observed* too costs a point; both views together, where the power is 80 %, four."""
+    seen, views = spread(laundered), {"observed_disagrees", "excluded_as_fail_disagrees"}
+
+    def published(decided: list[tuple[str, ...]], unless: set[str]) -> float:
+        return sum(set(reasons) <= unless for reasons in decided) / DATASETS
+
+    found = [published(seen, unless) for unless in (set(), {"observed_disagrees"}, views)]
     fair = spread(honest)
-    views = {"observed_disagrees", "excluded_as_fail_disagrees"}
-    cost = sum(bool(reasons) and set(reasons) <= views for reasons in fair) / DATASETS
-    print({"both": crowned, "only_excluded_fail": only_fail, "cost": cost})
-    assert within(only_fail, 0.12, 0.17)
-    assert within(crowned, 0.0, 0.024)
-    assert within(cost, 0.0, 0.01)
+    power_of = [published(fair, unless) for unless in (set(), {"observed_disagrees"}, views)]
+    print({"laundered: both, only excluded = fail, neither": found, "honest": power_of})
+    assert within(found[0], 0.0, 0.024)
+    assert within(found[1], 0.12, 0.17)
+    assert within(power_of[1] - power_of[0], 0.0, 0.01)
+    assert within(power_of[2] - power_of[0], 0.0, 0.05)

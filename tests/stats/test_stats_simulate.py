@@ -24,7 +24,7 @@ def effects_of(delta: float | dict[str, float], population: Population, cluster:
 
 def close(values: np.ndarray, mean: float, units: int | None = None) -> bool:
     """Whether a mean is right to within four standard errors."""
-    return abs(values.mean() - mean) <= 4 * values.std() / math.sqrt(units or values.size) + 1e-12
+    return bool(abs(values.mean() - mean) <= 4 * values.std() / math.sqrt(units or values.size) + 1e-12)
 
 
 @pytest.mark.parametrize("p", [0.2, 0.5, 0.8])
