@@ -70,7 +70,7 @@ def sensitivity_table(d: dict[str, Any], says: dict[str, str]) -> str:
         [code(guard), costs[state], text(says.get(guard, ""), 400)] for guard, state in block["guards"].items()
     ]
     return f"{again}\nWhat the guards beyond size, effect and interval cost here:\n\n" + table(
-        ["guard", "costs", "what it says"], guards
+        ["guard", "costs", "what it would say"], guards
     )
 
 
