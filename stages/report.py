@@ -12,7 +12,7 @@ from stages.contract.files import stage
 
 INPUTS = [
     *(layout.PLAN, layout.MANIFEST, layout.ADMITTED, layout.CAMPAIGN),
-    *(layout.LEDGER, layout.FINDINGS, layout.PAIRS, layout.EXCLUSIONS),
+    *(layout.LEDGER, layout.FINDINGS, layout.PAIRS, layout.EXCLUSIONS, layout.CHECKS),
 ]
 OPTIONAL = [name for name, _, _ in PARTS]
 

@@ -63,9 +63,15 @@ Repeats = Annotated[int | None, typer.Option("--repeats", help="Repeats per item
 Effects = Annotated[list[float] | None, typer.Option("--effect", help="A true difference; may be given again.")]
 Rate = Annotated[float | None, typer.Option("--rate", help="The control's pass rate.", show_default="0.5")]
 Icc = Annotated[float | None, typer.Option("--icc", help="Its intraclass correlation.", show_default="0.4")]
-Clusters = Annotated[int | None, typer.Option("--clusters", help="Items per cluster.", show_default="the pack's")]
+ClusterSize = Annotated[
+    int | None, typer.Option("--cluster-size", help="Items per cluster.", show_default="the pack's")
+]
 ClusterSd = Annotated[float | None, typer.Option("--cluster-sd", help="sd of clusters' effects.", show_default="0.2")]
-Look = Annotated[int, typer.Option("--look", help="Which look at this pack it will be.")]
+Look = Annotated[
+    int | None,
+    typer.Option("--look", help="Which look at this pack it will be.", show_default="by the last campaign, or 1"),
+]
+Workers = Annotated[str, typer.Option("--workers", help="Processes, or auto: one per core.")]
 
 
 @app.command(epilog="Example: weighbridge plan --size repair=60 --size migration=30 --repeats 3 --figure power.svg")
@@ -79,22 +85,43 @@ def plan(
     cost_ratio: Annotated[
         float | None, typer.Option("--cost-ratio", help="Cost of a new item over that of one trial.")
     ] = None,
-    clusters: Clusters = None,
+    cluster_size: ClusterSize = None,
     cluster_sd: ClusterSd = None,
-    look: Look = 1,
+    look: Look = None,
+    power: Annotated[float, typer.Option("--power", help="The chance of publishing that is aimed at.")] = 0.8,
+    grid: Annotated[bool, typer.Option("--grid", help="Power by items and repeats, at the first effect.")] = False,
+    datasets: Annotated[
+        int, typer.Option("--datasets", help="Simulated studies of each effect, where few units are simulated.")
+    ] = 400,
+    workers: Workers = "auto",
     pilot: Annotated[
         Path | None, typer.Option("--pilot", help="A study or pilot whose kept pairs say how items differ.")
     ] = None,
     as_json: AsJson = False,
     figure: Annotated[Path | None, typer.Option("--figure", help="Draw the power as an SVG file.")] = None,
 ) -> None:
-    """Say what a design can detect, how often it publishes, and how many items or repeats it needs."""
+    """Say what a design can find, how often it publishes, and how many items or repeats it needs.
+
+    All by the power of the whole publish rule: a normal model of it, or simulation where few units differ.
+    """
     from stages.evidence.assumed import Options
     from stages.evidence.planning import draw_figure, plan_study
     from stages.render.plan import plan_text
 
-    options = Options(effect or [], rate, icc, cluster_sd, cost_ratio, pilot, figure=figure)
-    found = plan_study(study, size or [], repeats, clusters, look, options, say)
+    options = Options(
+        effect or [],
+        rate,
+        icc,
+        cluster_sd,
+        cost_ratio,
+        pilot,
+        datasets=datasets,
+        workers=workers,
+        figure=figure,
+        power=power,
+        grid=grid,
+    )
+    found = plan_study(study, size or [], repeats, cluster_size, look, options, say)
     if figure is not None:
         draw_figure(found, figure)
     if as_json:
@@ -111,11 +138,11 @@ def calibrate(
     effect: Effects = None,
     rate: Rate = None,
     icc: Icc = None,
-    clusters: Clusters = None,
+    cluster_size: ClusterSize = None,
     cluster_sd: ClusterSd = None,
-    look: Look = 1,
+    look: Look = None,
     seed: Annotated[int, typer.Option("--seed", help="Another seed draws other studies.")] = 0,
-    workers: Annotated[str, typer.Option("--workers", help="Processes, or auto: one per core.")] = "auto",
+    workers: Workers = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Simulate studies of a design through the publish rule: how often it errs, covers, publishes, exaggerates."""
@@ -124,7 +151,7 @@ def calibrate(
     from stages.render.plan import calibration_text
 
     options = Options(effect or [], rate, icc, cluster_sd, datasets=datasets, seed=seed, workers=workers)
-    found = calibrate_study(study, size or [], repeats, clusters, look, options, say)
+    found = calibrate_study(study, size or [], repeats, cluster_size, look, options, say)
     if as_json:
         return show_json(found)
     print(calibration_text(found), end="")

@@ -116,7 +116,8 @@ class Sensitivity(_Part):
     worst_candidate: View
     worst_control: View
     timeouts_pass: View
-    by_order: ByOrder
+    by_order: ByOrder | None
+    by_order_why: str | None = None
     hierarchical: View | None
     hierarchical_why: str | None = None
     guards: dict[str, Literal["holds", "fails", "alone"]]
@@ -188,7 +189,7 @@ class Share(_Part):
 
 
 class AaRun(_Part):
-    """The last A/A of this control on this pack."""
+    """The last A/A of this control on this slice, of how many, and how many of them crowned a copy."""
 
     at: str
     decision: Literal["publish", "withhold"]
@@ -199,6 +200,8 @@ class AaRun(_Part):
     hi: float | None
     alpha_spent: float | None
     items_kept: int
+    runs: int
+    crowned: int
 
 
 class Rehearsals(_Part):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from stages.contract import limits
 from stages.contract.errors import InputError
 from stages.contract.protocol import Protocol
 
@@ -22,6 +24,26 @@ def summary_sizes(protocol: Protocol, sizes: Mapping[str, int]) -> dict[str, int
         if into not in protocol.case_series:
             result[into] = result.get(into, 0) + size
     return result
+
+
+def summary_units(
+    protocol: Protocol, items: Iterable[tuple[str, str | None]]
+) -> tuple[list[int], list[int], list[float], list[Fraction]]:
+    """(items, units, crowds, weights) per stratum of the summary, from the (label, cluster) of each real item.
+
+    A unit is a cluster, or an item without one; a crowd is the mean size of the cluster that an item lies in.
+    """
+    listed = list(items)
+    sizes = Counter(label for label, _ in listed)
+    counted: dict[str, Counter[tuple[str, int]]] = {name: Counter() for name in summary_sizes(protocol, sizes)}
+    for number, (label, cluster) in enumerate(listed):
+        into = merged(protocol, label)
+        if into in counted:
+            counted[into][("", number) if cluster is None else (cluster, -1)] += 1
+    shares = weights(protocol, sizes)
+    units = list(counted.values())
+    crowds = [sum(m * m for m in own.values()) / own.total() for own in units]
+    return [own.total() for own in units], [len(own) for own in units], crowds, [shares[name] for name in counted]
 
 
 def weights(protocol: Protocol, sizes: Mapping[str, int], kind: object = None) -> dict[str, Fraction]:
@@ -51,6 +73,13 @@ def check_design(protocol: Protocol, sizes: Mapping[str, int], where: object) ->
     for name in protocol.case_series:
         if name in protocol.merges or name in protocol.merges.values():
             raise InputError(f"{where}: protocol.case_series", f"{name!r} is merged too", "one or the other")
+        if sizes[name] >= limits.FLOOR_KEPT_ITEMS:
+            raise InputError(
+                f"{where}: protocol.case_series",
+                f"{name!r} has {sizes[name]} items",
+                f"fewer than {limits.FLOOR_KEPT_ITEMS}",
+                "so many would be a study of their own",
+            )
         if sizes[name] >= protocol.min_stratum_items:
             raise InputError(
                 f"{where}: protocol.case_series",

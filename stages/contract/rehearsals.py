@@ -111,10 +111,16 @@ class AaRecord(_Record):
     def _fits(self) -> AaRecord:
         if self.decision == "publish" and not self.would_publish:
             raise ValueError("would_publish true where the decision is publish")
-        if (self.lo is None) != (self.hi is None) or (
-            self.lo is not None and self.hi is not None and self.lo > self.hi
+        if (self.lo is None) != (self.hi is None):
+            raise ValueError("lo and hi, or neither")
+        if (
+            self.lo is not None
+            and self.hi is not None
+            and not (self.delta is not None and self.lo <= self.delta <= self.hi)
         ):
-            raise ValueError("lo and hi, in this order, or neither")
+            raise ValueError("lo, delta and hi in this order")
+        if self.reasons != ([] if self.decision == "publish" else [self.reason, *self.reasons[1:]]):
+            raise ValueError("reasons: none where the decision is publish, else with the reason in front")
         if self.items_kept > len(self.items):
             raise ValueError("items_kept of the items")
         return self
@@ -154,7 +160,15 @@ def read_rehearsals(root: Path) -> list[Record]:
         lines.pop()
     if lines and lines[0] != HEADER:
         raise InputError(f"{layout.REHEARSALS}:1", f"found {lines[0][:80]!r}", HEADER, "restore the file from git")
-    return [_parsed(f"{layout.REHEARSALS}:{number}", line) for number, line in enumerate(lines[1:], start=2)]
+    records = [_parsed(f"{layout.REHEARSALS}:{number}", line) for number, line in enumerate(lines[1:], start=2)]
+    seen: set[tuple[str, str]] = set()
+    for number, record in enumerate(records, start=2):
+        if (record.kind, record.id) in seen:
+            raise InputError(
+                f"{layout.REHEARSALS}:{number}: id", f"{record.id} once more", "each once", "restore the file"
+            )
+        seen.add((record.kind, record.id))
+    return records
 
 
 def _parsed(where: str, line: str) -> Record:
@@ -203,11 +217,10 @@ def append_rehearsal(root: Path, record: Record) -> None:
         raise InputError(layout.REHEARSALS, f"can't be written ({error.strerror})", "a file to append to") from None
 
 
-def latest_aa(records: Iterable[Record], pack_sha256: str, control_name: str, control_version: str) -> AaRecord | None:
-    """The last A/A of this control on this very pack, or None: never run."""
+def runs_of(records: Iterable[Record], slice_id: str, control_name: str, control_version: str) -> list[AaRecord]:
+    """Every A/A of this control on this very slice, in the order in which they were recorded; none: never run."""
     control = Runner(name=control_name, version=control_version)
-    mine = [r for r in records if isinstance(r, AaRecord) and (r.pack_sha256, r.control) == (pack_sha256, control)]
-    return max(reversed(mine), key=lambda r: r.at, default=None)
+    return [r for r in records if isinstance(r, AaRecord) and (r.slice_id, r.control) == (slice_id, control)]
 
 
 def piloted(records: Iterable[Record], plan_items: Iterable[PlanItem]) -> list[str]:

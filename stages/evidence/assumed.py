@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stages.contract.digest import rational_text
 from stages.contract.errors import UsageError
-from stages.evidence.designs import Asked, real
+from stages.evidence.designs import Asked, names_of, real, scheme_of
 
 if TYPE_CHECKING:
     from stages.gate.calibrate import Setup
-    from stages.stats import Pilot, Population, Scheme
+    from stages.stats import Pilot, Population, Scheme, Spread
+    from stages.stats.planner import Chance
+
+Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Options:
     seed: int = 0
     workers: str = "auto"
     figure: Path | None = None
+    power: float = 0.8
+    grid: bool = False
 
 
 def population_of(asked: Asked, options: Options, pilot: Pilot | None) -> Population:
@@ -42,7 +48,8 @@ def population_of(asked: Asked, options: Options, pilot: Pilot | None) -> Popula
         rate, icc = min(max(pilot.p, 0.02), 0.98), pilot.icc
     sd = (0.2 if asked.clustered else 0.0) if options.cluster_sd is None else options.cluster_sd
     if sd and not asked.clustered:
-        raise UsageError("--cluster-sd", f"{sd:g} without clusters", "--clusters M, or clusters in the pack's tasks")
+        said = "--cluster-size M, or clusters in the pack's tasks"
+        raise UsageError("--cluster-sd", f"{sd:g} without clusters", said)
     return Population(
         p=real("--rate", 0.5 if rate is None else rate, 0, 1, ends=False),
         icc=real("--icc", 0.4 if icc is None else icc, 0, 1),
@@ -53,13 +60,21 @@ def population_of(asked: Asked, options: Options, pilot: Pilot | None) -> Popula
 def drawable(population: Population, effect: float, simulated: bool = True) -> None:
     """Refuse an effect that no rates can have or, where data are to be drawn, that leaves clusters no room."""
     real("--effect", effect, -1, 1)
-    try:
-        if simulated:
-            population.reach(effect)
-        else:
-            population.check_effect(effect)
-    except ValueError as error:
-        raise UsageError("--effect", f"{effect:g}", str(error)) from None
+    p, sd = population.p, population.cluster_sd
+    if not -p <= effect <= 1 - p:
+        lies = f"an effect from {-p:+g} to {1 - p:+g}, since the control passes {p:g}"
+        raise UsageError("--effect", f"{effect:+g}", lies)
+    most = population.most_sd(effect) if simulated else sd
+    if sd > most:
+        raise UsageError(
+            "--cluster-sd", f"{sd:g} at an effect of {effect:+g}", f"at most {most:.3f}, all that rates leave room for"
+        )
+
+
+def counted(say: Callable[[str], None]) -> Callable[[str], None]:
+    """Says lines of progress, the first without its times: the start of the processes would be taken for the pace."""
+    lines = itertools.count()
+    return lambda line: say(line if next(lines) else line.partition(", ")[0])
 
 
 def setup_of(asked: Asked, population: Population, seed: int) -> Setup:
@@ -75,6 +90,104 @@ def workers_of(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 4 and 1 <= int(text) <= 512):
         raise UsageError("--workers", repr(text), "auto, or a number from 1 to 512")
     return int(text)
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What is planned with: design and rule, repeats, what items are drawn from, the chance that is aimed at.
+
+    `normal` is the chance of publishing by the normal model, `simulated` by simulation where that model is a guess.
+    `top` is the largest effect that the rates leave room for, from zero or from minus the margin.
+    """
+
+    asked: Asked
+    scheme: Scheme
+    k: int
+    population: Population
+    spread: Spread
+    target: float
+    top: float
+    normal: Chance
+    simulated: Chance
+    repeats_unknown: bool
+
+    @property
+    def base(self) -> float:
+        """Zero, or minus the margin."""
+        return -(self.scheme.margin or 0.0)
+
+    def guess(self, scheme: Scheme, k: int, effects: Sequence[float]) -> str | None:
+        """Why the normal model is a guess here."""
+        from stages.stats.planner import simulate_why
+
+        return simulate_why(scheme, k, effects, self.population)
+
+
+def aim_of(asked: Asked, options: Options, pilot: Pilot | None, say: Say) -> Aim:
+    from stages.stats import headroom, measured
+    from stages.stats.planner import by_normal_model, simulate_why
+
+    population = population_of(asked, options, pilot)
+    scheme, spread = scheme_of(asked), headroom(population.p, population.icc)
+    if pilot is not None:
+        spread = measured(pilot.tau_squared, pilot.omega_squared or 0.0, f"the pilot's {pilot.items} items")
+    normal = by_normal_model(spread, population.cluster_sd)
+    said: list[str] = []
+
+    def simulated(scheme: Scheme, k: float, effects: Sequence[float]) -> list[float]:
+        from stages.gate.calibrate import run_calibration
+
+        found = []
+        for effect in effects:
+            if simulate_why(scheme, int(k), [effect], population) is None or not can_draw(population, effect):
+                found += normal(scheme, k, [effect])
+                continue
+            if not said:
+                said.append(f"searching by simulation, {options.datasets:,} data sets a step")
+                say(said[0])
+            setup = setup_of(_resized(asked, scheme, int(k)), population, options.seed)
+            found.append(run_calibration(setup, [effect], options.datasets)[0].published.value)
+        return found
+
+    return Aim(
+        asked=asked,
+        scheme=scheme,
+        k=asked.protocol.trial_budget,
+        population=population,
+        spread=spread,
+        target=options.power,
+        top=1 - population.p + (scheme.margin or 0.0),
+        normal=normal,
+        simulated=simulated,
+        repeats_unknown=pilot is not None and pilot.omega_squared is None,
+    )
+
+
+def _resized(asked: Asked, scheme: Scheme, k: int) -> Asked:
+    """The design with the scheme's items and clusters (of equal sizes), and so many repeats."""
+    from stages.stats import Layout
+
+    sizes, strata, clusters = dict(asked.sizes), [], []
+    for name, label in zip(names_of(asked), scheme.labels, strict=True):
+        sizes[name] = label.items
+        strata += [name] * label.items
+        for number in range(label.items):
+            alone = label.units == label.items
+            clusters.append(None if alone else f"{name}/{number * label.units // label.items}")
+    protocol = asked.protocol.model_copy(update={"trial_budget": k})
+    series = [name for name in asked.sizes if name not in names_of(asked)]
+    for name in series:
+        strata += [name] * sizes[name]
+        clusters += [None] * sizes[name]
+    return replace(asked, protocol=protocol, sizes=sizes, items=Layout(tuple(strata), tuple(clusters)))
+
+
+def can_draw(population: Population, effect: float) -> bool:
+    try:
+        population.reach(effect)
+    except ValueError:
+        return False
+    return True
 
 
 def described(asked: Asked, scheme: Scheme, cluster_sd: float) -> dict[str, Any]:
@@ -98,5 +211,6 @@ def described(asked: Asked, scheme: Scheme, cluster_sd: float) -> dict[str, Any]
         "alpha": sig6(protocol.alpha),
         "alpha_spent": sig6(Fraction(scheme.alpha)),
         "look": asked.look,
+        "look_why": asked.look_why,
         "family": protocol.family,
     }

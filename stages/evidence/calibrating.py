@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages.evidence.assumed import Options, described, drawable, population_of, setup_of, workers_of
+from stages.evidence.assumed import Options, Say, counted, described, drawable, population_of, setup_of, workers_of
 from stages.evidence.designs import ask, scheme_of, whole
 
 if TYPE_CHECKING:
     from stages.gate.calibrate import Calibration, Share
 
 MOST_DATASETS = 1_000_000
-Say = Callable[[str], None]
 
 
 def calibrate_study(
     root: Path,
     sizes: Sequence[str],
     repeats: int | None,
-    clusters: int | None,
-    look: int,
+    cluster_size: int | None,
+    look: int | None,
     options: Options,
     say: Say,
 ) -> dict[str, Any]:
@@ -32,7 +32,7 @@ def calibrate_study(
     whole("--datasets", options.datasets, 10, MOST_DATASETS)
     whole("--seed", options.seed, 0, 2**53 - 1)
     workers = workers_of(options.workers)
-    asked = ask(root, sizes, repeats, clusters, look)
+    asked = ask(root, sizes, repeats, cluster_size, look)
     population = population_of(asked, options, None)
     scheme = scheme_of(asked)
     null = 0.0 if scheme.margin is None else -scheme.margin
@@ -41,14 +41,14 @@ def calibrate_study(
         found = detectable(
             scheme, asked.protocol.trial_budget, headroom(population.p, population.icc), population.cluster_sd
         )
-        chosen = [round(min(0.2 if found is None else found, 0.9 * (1 - population.p)) + null, 3)]
+        chosen = [math.ceil(1000 * (min(0.2 if found is None else found, 0.9 * (1 - population.p)) + null)) / 1000]
     for effect in (null, *chosen):
         drawable(population, effect)
     for line in asked.cannot:
         say(f"this design can't publish: {line}")
     from stages.gate.calibrate import run_calibration
 
-    with progress("data sets", say) as tick:
+    with progress("data sets", counted(say)) as tick:
         made = run_calibration(
             setup_of(asked, population, options.seed),
             [null, *chosen],

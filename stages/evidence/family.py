@@ -67,6 +67,9 @@ def _row(member: Member, step: int, alpha: Fraction | None, seen: dict[str, Any]
         "study": str(member.path),
         "candidate": f"{own['candidate']['name']} {own['candidate']['version']}",
         "step": step,
+        "family": member.evidence.manifest.protocol.family,
+        "control": f"{own['control']['name']} {own['control']['version']}",
+        "slice_id": own["slice_id"],
         "look": own["looks"]["look"],
         "alpha_step": None if alpha is None else float(alpha),
         "alpha_step_exact": None if alpha is None else rational_text(alpha),
@@ -113,7 +116,9 @@ def _one_family(members: Sequence[Member]) -> None:
                 found, wanted = (
                     short(x[key]) if key == "slice_id" else f"{x[key]['name']} {x[key]['version']}" for x in (d, one)
                 )
-                raise InputError(m.path, f"{key} {found}", f"{wanted} as in {first.path}", "a family shares both")
+                raise InputError(
+                    m.path, f"{key} {found}", f"{wanted} as in {first.path}", "a family shares slice and control"
+                )
         name = d["candidate"]["name"]
         if name in seen:
             raise InputError(m.path, f"candidate {name} once more", f"each candidate once; it is in {seen[name]} too")
@@ -124,15 +129,17 @@ def _one_family(members: Sequence[Member]) -> None:
 
 
 def family_lines(rows: list[dict[str, Any]]) -> list[str]:
-    """The steps for people."""
-    lines = []
+    """The steps for people, under a line that says what they are."""
+    first = rows[0]
+    lines = [
+        f"Holm's steps over {len(rows)} of a family of {first['family']} candidates against {first['control']} "
+        f"on slice {short(first['slice_id'])}; p is the exact sign-flip test's"
+    ]
     for row in rows:
-        alpha = "no alpha" if row["alpha_step"] is None else f"alpha {row['alpha_step']:.6g}"
-        p = "no p" if row["p_sign_flip"] is None else f"p {show_p(row['p_sign_flip'])}"
         reached = row["reason"] if row["alpha_step"] else "not reached: the step before wasn't published"
+        p = "no p" if row["p_sign_flip"] is None else f"p {show_p(row['p_sign_flip'])}"
+        step = f"step {row['step']}, alpha {row['alpha_step']:.6g}" if row["alpha_step"] else f"step {row['step']}"
         interval = "" if row["lo"] is None else f", Δ {row['delta']:+.3f} [{row['lo']:+.3f}, {row['hi']:+.3f}]"
-        lines.append(
-            f"{row['step']}. {row['candidate']}: {row['decision']} ({reached}); {p}, {alpha}{interval}; "
-            f"alone {row['decision_alone']}"
-        )
+        own = f"its own decision, at {row['alpha_spent']:.6g}: {row['decision_alone']}"
+        lines.append(f"{row['candidate']}: {row['decision']} ({reached}); {step}, {p}{interval}; {own}")
     return lines

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from stages.contract import layout
 from stages.contract.errors import InputError, MissingInput
 
+ENOUGH = 10  # items: with fewer, the sd of their differences is known to no better than a factor of two
+
 if TYPE_CHECKING:
     from stages.stats import Pilot
 
@@ -29,11 +31,17 @@ def read_pilot(folder: Path) -> Pilot:
                     raise InputError(f"{path}: {row['item_id']}", f"outcome {value} in a kept pair", "0 or 1")
                 mine[place] += value
     if len(passes) < 2:
-        raise InputError(path, f"{len(passes)} items with a kept pair", "two or more", "run a larger pilot")
+        raise InputError(path, f"{len(passes)} items with a kept pair", "two or more", larger(len(passes)))
     import numpy as np
 
     columns = np.array([passes[item] for item in sorted(passes)], dtype=np.int64).T
     found = estimate_pilot(columns[0], columns[1], columns[2])
     if not found.sd:
-        raise InputError(path, f"all {found.items} items differ alike", "items that say how much they differ")
+        said = f"in all {found.items} items the arms differ alike"
+        raise InputError(path, said, "items that say how much they differ", larger(found.items))
     return found
+
+
+def larger(items: int) -> str:
+    """What to do after a pilot of so many items that says nothing."""
+    return f"pilot more items: `weighbridge pilot --items {max(ENOUGH, 2 * items)}`, or plan by --rate and --icc"

@@ -2,107 +2,116 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages.contract.design import summary_sizes
+from stages.contract import limits
+from stages.contract.design import summary_units
 from stages.contract.errors import UsageError
 from stages.contract.files import replace_bytes
-from stages.evidence.assumed import Options, described, drawable, population_of, setup_of, workers_of
-from stages.evidence.designs import Asked, ask, real, scheme_of
+from stages.evidence.assumed import (
+    Aim,
+    Options,
+    Say,
+    aim_of,
+    can_draw,
+    counted,
+    described,
+    drawable,
+    setup_of,
+    workers_of,
+)
+from stages.evidence.designs import Asked, ask, names_of, real, whole
 from stages.evidence.pilots import read_pilot
 
 if TYPE_CHECKING:
     from stages.gate.calibrate import Setup
-    from stages.stats import Pilot, Population, Scheme, Spread
+    from stages.stats import Needed, Pilot
+    from stages.stats.planner import Smallest
 
 PLAN_DATASETS = 400  # where the model is no good: known to 2.5 points at a power of one half
+MOST_PLAN_DATASETS = 100_000
+NEAR = 0.02  # how close to its aim a search by simulation comes
 CURVE = 48
-Say = Callable[[str], None]
+FACTORS, REPEATS = (0.5, 1, 2, 4), (1, 3, 5, 10)
+UNKNOWN = "the pilot ran one repeat of each item, which doesn't tell noise from true differences"
 
 
 def plan_study(
     root: Path,
     sizes: Sequence[str],
     repeats: int | None,
-    clusters: int | None,
-    look: int,
+    cluster_size: int | None,
+    look: int | None,
     options: Options,
     say: Say,
 ) -> dict[str, Any]:
-    """Detectable effect, power, exaggeration, items and repeats of a design, as JSON-ready data.
+    """Smallest effect, power, exaggeration, items and repeats of a design, as JSON-ready data.
 
-    Below 20 units that count, the normal model is a guess, so the rule itself is simulated. Raises UsageError,
-    InputError or MissingInput.
+    All from the power of the whole rule: by the normal model, or simulated where that is a guess (`simulate_why`).
+    Raises UsageError, InputError or MissingInput.
     """
-    from stages.stats import (
-        best_repeats,
-        detectable,
-        effective_units,
-        headroom,
-        items_needed,
-        measured,
-        repeats_needed,
-        sig6,
-    )
-    from stages.stats.mde import SIMULATE_BELOW
+    from stages.stats import detectable
 
-    if options.cost_ratio is not None:
-        real("--cost-ratio", options.cost_ratio, 0, 1e6)
-    if options.figure is not None:
-        _check_figure(options.figure)
-    asked, pilot = ask(root, sizes, repeats, clusters, look), None
+    _check(options)
+    asked, pilot = ask(root, sizes, repeats, cluster_size, look), None
     if options.pilot is not None:
         if options.rate is not None or options.icc is not None:
             raise UsageError("--pilot", "beside --rate or --icc", "one or the other: a pilot says both")
         pilot = read_pilot(options.pilot)
-    population = population_of(asked, options, pilot)
-    scheme, k, sd = scheme_of(asked), asked.protocol.trial_budget, population.cluster_sd
-    spread = headroom(population.p, population.icc)
-    if pilot is not None:
-        spread = measured(pilot.tau_squared, pilot.omega_squared or 0.0, f"the pilot's {pilot.items} items")
-    mde = detectable(scheme, k, spread, sd)
-    simulated = not asked.cannot and effective_units(scheme) < SIMULATE_BELOW
-    effects = _effects(options.effects, scheme, mde, population, simulated)
-    if simulated:
-        found = _simulated(setup_of(asked, population, 0), effects, say)
-        curve, reached = [(row["effect"], row["power"]) for row in found], None
+    aim = aim_of(asked, options, pilot, say)
+    scheme, sd, closed = aim.scheme, aim.population.cluster_sd, None
+    if aim.scheme.units > len(aim.scheme.weights):
+        closed = detectable(scheme, aim.k, aim.spread, sd)
+    for effect in options.effects:
+        drawable(aim.population, effect, False)
+    smallest = _smallest(aim)
+    effects = _effects(options.effects, aim, smallest.effect)
+    why = None if asked.cannot else aim.guess(scheme, aim.k, effects)
+    if why is not None:
+        for effect in effects:
+            drawable(aim.population, effect)
+        found = _simulated(setup_of(asked, aim.population, options.seed), effects, options, say)
+        curve = [(row["effect"], row["power"]) for row in found]
     elif asked.cannot:
-        found, curve, reached = _never(effects), [(0.0, 0.0), (max(effects), 0.0)], None
+        found, curve = _never(effects), [(0.0, 0.0), (max(effects), 0.0)]
     else:
-        found, curve, reached = _modelled(asked, scheme, spread, sd, effects, mde, population)
+        found, curve = _modelled(aim, effects, smallest.effect)
     for row in found:
-        items = items_needed(scheme, k, row["effect"], spread, sd)
-        more = repeats_needed(scheme, row["effect"], spread, sd)
         row["above_minimum"] = scheme.margin is not None or abs(row["effect"]) > scheme.minimum
-        row |= {"items_needed": items.count, "items_why": items.why}
-        row |= {"repeats_needed": more.count, "repeats_why": more.why}
-        if options.cost_ratio is not None:
-            row["best_repeats"] = best_repeats(row["effect"], spread, options.cost_ratio)
+        row |= _needs(aim, row, options.cost_ratio)
     how = "normal model of the whole publish rule"
-    if simulated:
-        how = f"simulated, {PLAN_DATASETS} data sets an effect through the publish rule"
+    if why is not None:
+        how = f"simulated, {options.datasets:,} data sets an effect through the publish rule, because {why}"
     elif asked.cannot:
         how = "none, since this design can't publish"
+    freeze = _as_frozen(asked)
     return {
         "design": described(asked, scheme, sd),
         "cannot_publish": asked.cannot,
         "model": {
-            "spread": spread.model + (f", clusters' effects of sd {sd:g}" if sd else ""),
+            "spread": aim.spread.model + (f", clusters' effects of sd {sd:g}" if sd else ""),
             "power": how,
-            "detectable": "closed form with the guard's inflation"
-            + (", a guess for so few units" if simulated else ""),
+            "needed": "normal model of the whole publish rule, or simulation where that is a guess",
         },
-        "simulated": simulated,
-        "mde80": mde,
-        "mde80_by_power": reached,
-        "mde80_freeze": _as_frozen(asked, scheme),
+        "simulated": why is not None,
+        "simulated_why": why,
+        "datasets": options.datasets if why is not None else None,
+        "target_power": aim.target,
+        "largest_effect": _six(aim.top),
+        "control_rate": _six(aim.population.p),
+        "mde": smallest.effect,
+        "mde_why": smallest.why,
+        "mde80_closed_form": closed,
+        "mde80_freeze": freeze,
+        "mde80_freeze_possible": None if freeze is None else freeze <= aim.top,
         "effects": found,
-        "curve": [{"effect": sig6(e), "power": p} for e, p in curve],
-        "pilot": None if pilot is None else _pilot(pilot, scheme, k, sd),
+        "grid": _grid(aim, found[0]["effect"]) if options.grid else None,
+        "curve": [{"effect": _six(e), "power": p} for e, p in curve],
+        "pilot": None if pilot is None else _pilot(pilot, aim),
     }
 
 
@@ -124,115 +133,258 @@ def _check_figure(path: Path) -> None:
         raise UsageError("--figure", f"{path}: no place for a file", "a file in a folder that is there")
 
 
-def _effects(
-    asked: Sequence[float], scheme: Scheme, mde: float | None, population: Population, simulated: bool
-) -> list[float]:
-    """The effects that were asked for, or the registered minimum, the detectable one, a few between, and one beyond."""
-    if asked:
-        for effect in asked:
-            drawable(population, effect, simulated)
-        return sorted(set(asked))
-    base = 0.0 if scheme.margin is None else -scheme.margin
-    most = 0.9 * (1 - population.p - base)
-    while simulated and not _can_draw(population, base + most):
+def _check(options: Options) -> None:
+    """Refuse options that can't be before any work is done for them."""
+    if options.cost_ratio is not None:
+        real("--cost-ratio", options.cost_ratio, 0, 1e6)
+    real("--power", options.power, 0.5, 0.99)
+    whole("--datasets", options.datasets, 10, MOST_PLAN_DATASETS)
+    if options.figure is not None:
+        _check_figure(options.figure)
+
+
+def _six(value: float) -> float:
+    from stages.stats import sig6
+
+    return sig6(value)
+
+
+def _effects(chosen: Sequence[float], aim: Aim, mde: float | None) -> list[float]:
+    """The effects that were asked for, or the registered minimum, the smallest published, some between, one beyond."""
+    scheme, population = aim.scheme, aim.population
+    if chosen:
+        return sorted(set(chosen))
+    most = 0.9 * aim.top
+    while not can_draw(population, aim.base + most):
         most *= 0.9
     low, high = sorted((min(scheme.margin or scheme.minimum, most), min(mde or most, most)))
-    chosen = {*(low + (high - low) * step / 3 for step in range(4)), min(1.5 * high, most)}
-    return sorted({round(base + effect, 3) for effect in chosen if effect > 0})
+    middle = [low + (high - low) * step / 3 for step in (1, 2)]
+    if aim.asked.cannot or aim.guess(scheme, aim.k, [aim.base + low]):
+        middle = []  # what is simulated takes its time
+    wanted = [low, *middle, high, min(1.5 * high, most)]
+    # Rounded up, so that what an effect needs is what its figures say.
+    return sorted({_up(aim.base + effect) for effect in wanted if effect > 0})
 
 
-def _can_draw(population: Population, effect: float) -> bool:
-    try:
-        population.reach(effect)
-    except ValueError:
-        return False
-    return True
+def _up(effect: float) -> float:
+    return math.ceil(round(effect * 1000, 6)) / 1000
+
+
+def _smallest(aim: Aim) -> Smallest:
+    """The smallest effect that the design publishes often enough."""
+    from stages.stats.planner import Smallest, smallest_effect
+
+    if aim.asked.cannot:
+        return Smallest(None, "this design can't publish")
+    found = smallest_effect(aim.scheme, aim.k, aim.normal, aim.top, aim.target)
+    at = aim.top if found.effect is None else found.effect
+    if aim.guess(aim.scheme, aim.k, [aim.base + at]) is not None:
+        start = found.effect or aim.top
+        found = smallest_effect(aim.scheme, aim.k, aim.simulated, aim.top, aim.target, NEAR, start)
+    if found.effect is not None:
+        return found
+    room = f"the most that a control passing {aim.population.p:.3g} leaves room for"
+    return Smallest(None, f"beyond {aim.base + aim.top:+.3g}, {room} ({found.why})")
+
+
+def _needs(aim: Aim, row: dict[str, Any], cost_ratio: float | None) -> dict[str, Any]:
+    """Items and repeats that publish an effect often enough, with their trials; the best repeats for a cost ratio."""
+    from stages.stats import Needed
+
+    effect = row["effect"]
+    if row["power_error"] is not None and row["above_minimum"] and abs(row["power"] - aim.target) <= NEAR:
+        # The design as it is was just simulated, and is what a search by simulation would take.
+        items, repeats = Needed(aim.scheme.items, None, aim.scheme), Needed(aim.k, None, aim.scheme)
+    else:
+        items, repeats = _items(aim, aim.k, effect), _repeats(aim, effect)
+    made = {
+        "items_needed": items.count,
+        "items_why": items.why,
+        "items_by_stratum": _by_label(aim, items),
+        "items_trials": items.count and 2 * items.count * aim.k,
+        "repeats_needed": repeats.count,
+        "repeats_why": repeats.why,
+        "repeats_trials": repeats.count and 2 * aim.scheme.items * repeats.count,
+    }
+    return made if cost_ratio is None else made | _best(aim, effect, cost_ratio)
+
+
+def _by_label(aim: Aim, needed: Needed) -> dict[str, int] | None:
+    if needed.scheme is None:
+        return None
+    return {name: label.items for name, label in zip(names_of(aim.asked), needed.scheme.labels, strict=True)}
+
+
+def _items(aim: Aim, k: int, effect: float) -> Needed:
+    from stages.stats import items_needed
+
+    found = items_needed(aim.scheme, k, effect, aim.normal, aim.target)
+    if found.scheme is None or aim.guess(found.scheme, k, [effect]) is None:
+        return found
+    return items_needed(found.scheme, k, effect, aim.simulated, aim.target, NEAR)
+
+
+def _repeats(aim: Aim, effect: float) -> Needed:
+    from stages.stats import Needed, repeats_needed
+
+    if aim.asked.cannot:
+        return Needed(None, "this design can't publish")
+    if aim.repeats_unknown:
+        return Needed(None, UNKNOWN)
+    found = repeats_needed(aim.scheme, effect, aim.normal, aim.target, start=aim.k)
+    if found.count is None or aim.guess(aim.scheme, found.count, [effect]) is None:
+        return found
+    return repeats_needed(aim.scheme, effect, aim.simulated, aim.target, NEAR, found.count)
+
+
+def _best(aim: Aim, effect: float, cost_ratio: float) -> dict[str, Any]:
+    """The repeats that a budget buys best, the items that go with them, and what both cost, in trials.
+
+    Chosen by the normal model among all up to 12 and every fourth or so beyond, up to `best_repeats`.
+    """
+    from stages.stats import Needed, best_repeats, items_needed, repeats_needed
+    from stages.stats.planner import scaled
+
+    def cost(k: int, items: int) -> float:
+        return items * (cost_ratio + 2 * k)
+
+    made, best = Needed(None, UNKNOWN if aim.repeats_unknown else None), 1
+    if not aim.repeats_unknown:
+        most = best_repeats(effect, aim.spread, cost_ratio)
+        if most is None:  # items don't differ: as few as the floors allow
+            most = repeats_needed(scaled(aim.scheme, 1), effect, aim.normal, aim.target).count or 1
+        most, k, tried = min(most, limits.MAX_TRIAL_BUDGET), 1, []
+        while k <= most:
+            found = items_needed(aim.scheme, k, effect, aim.normal, aim.target)
+            if found.count is not None:
+                tried.append((cost(k, found.count), k))
+            k = most if k < most < 1.25 * k else max(k + 1, int(1.25 * k) if k > 12 else 0)
+        best = min(tried)[1] if tried else 1
+        made = _items(aim, best, effect)
+    return {
+        "best_repeats": made.count and best,
+        "best_why": made.why,
+        "best_items": made.count,
+        "best_trials": made.count and 2 * made.count * best,
+        "best_cost": made.count and _six(cost(best, made.count)),
+    }
+
+
+def _grid(aim: Aim, effect: float) -> dict[str, Any]:
+    """Power by items and repeats at one effect, by the normal model."""
+    from stages.stats.planner import scaled
+
+    schemes = {}
+    for factor in FACTORS:
+        made = scaled(aim.scheme, math.ceil(factor * aim.scheme.items))
+        schemes[made.items] = made
+    repeats = (aim.k,) if aim.repeats_unknown else REPEATS
+    guess = any(aim.guess(scheme, k, [effect]) for scheme in schemes.values() for k in repeats)
+    return {
+        "effect": effect,
+        "repeats": list(repeats),
+        "rows": [
+            {
+                "items": items,
+                "power": [_six(aim.normal(scheme, k, [effect])[0]) for k in repeats],
+                "trials": [2 * items * k for k in repeats],
+            }
+            for items, scheme in sorted(schemes.items())
+        ],
+        "model": "normal model of the whole publish rule" + (", a guess where few units differ" if guess else ""),
+    }
 
 
 def _modelled(
-    asked: Asked,
-    scheme: Scheme,
-    spread: Spread,
-    sd: float,
-    effects: list[float],
-    mde: float | None,
-    population: Population,
-) -> tuple[list[dict[str, Any]], list[tuple[float, float]], float | None]:
-    """(a row per effect, curve of the power, effect at which it is 80 %), by the normal model of the rule."""
-    from stages.stats import power, sig6
+    aim: Aim, effects: list[float], mde: float | None
+) -> tuple[list[dict[str, Any]], list[tuple[float, float]]]:
+    """(a row per effect, curve of the power), by the normal model of the rule."""
+    from stages.stats import power
 
-    k = asked.protocol.trial_budget
-    base = 0.0 if scheme.margin is None else -scheme.margin
-    reach = [1.5 * (mde or 0.5), 1.5 * (scheme.margin or scheme.minimum), *(abs(e - base) for e in effects)]
-    top = min(max(reach), 1 - population.p - base)
-    grid = [base + top * step / CURVE for step in range(CURVE + 1)]
-    made = power(scheme, k, [*effects, *grid], spread, sd)
+    reach = [1.5 * (mde or aim.top), 1.5 * (aim.scheme.margin or aim.scheme.minimum)]
+    top = min(max(*reach, *(abs(e - aim.base) for e in effects)), aim.top)
+    grid = [aim.base + top * step / CURVE for step in range(CURVE + 1)]
+    made = power(aim.scheme, aim.k, [*effects, *grid], aim.spread, aim.population.cluster_sd)
     rows = [
-        {
-            "effect": sig6(effect),
-            "power": sig6(one.published),
-            "power_error": None,
-            "wrong_direction": sig6(one.wrong),
-            "exaggeration": None if one.exaggeration is None else sig6(one.exaggeration),
-        }
+        _row(effect, one.published, None, one.wrong, one.exaggeration, one.alone)
         for effect, one in zip(effects, made, strict=False)
     ]
-    curve = list(zip(grid, (one.published for one in made[len(effects) :]), strict=True))
-    for (low, below), (high, above) in itertools.pairwise(curve):
-        if below < 0.8 <= above:
-            return rows, curve, sig6(low + (high - low) * (0.8 - below) / (above - below) - base)
-    return rows, curve, None
+    return rows, list(zip(grid, (one.published for one in made[len(effects) :]), strict=True))
+
+
+def _row(
+    effect: float,
+    published: float,
+    error: float | None,
+    wrong: float | None,
+    exaggeration: float | None,
+    alone: dict[str, float],
+) -> dict[str, Any]:
+    """What is known of one effect. Where there is none there is no wrong direction."""
+    cost = max(alone, key=lambda reason: (alone[reason], reason), default=None)
+    return {
+        "effect": _six(effect),
+        "power": _six(published),
+        "power_error": None if error is None else _six(error),
+        "wrong_direction": None if wrong is None or not effect else _six(wrong),
+        "exaggeration": None if exaggeration is None else _six(exaggeration),
+        "alone": {reason: _six(share) for reason, share in sorted(alone.items())},
+        "costliest": cost if cost is not None and alone[cost] >= 0.001 else None,
+    }
 
 
 def _never(effects: list[float]) -> list[dict[str, Any]]:
     """A row per effect of a design that can't publish."""
-    row = {"power": 0.0, "power_error": None, "wrong_direction": 0.0, "exaggeration": None}
-    return [{"effect": effect, **row} for effect in effects]
+    return [_row(effect, 0.0, None, 0.0, None, {}) for effect in effects]
 
 
-def _simulated(setup: Setup, effects: list[float], say: Say) -> list[dict[str, Any]]:
+def _simulated(setup: Setup, effects: list[float], options: Options, say: Say) -> list[dict[str, Any]]:
     """A row per effect, by the rule itself on simulated data."""
     from stages.gate.calibrate import run_calibration
     from stages.render import progress
-    from stages.stats import sig6
 
-    with progress("data sets", say) as tick:
+    with progress("data sets", counted(say)) as tick:
         made = run_calibration(
             setup,
             effects,
-            PLAN_DATASETS,
-            workers_of("auto"),
+            options.datasets,
+            workers_of(options.workers),
             lambda done, planned: tick(done, planned, "", "completed"),
         )
     return [
-        {
-            "effect": sig6(effect),
-            "power": sig6(one.published.value),
-            "power_error": sig6(one.published.error),
-            "wrong_direction": sig6(one.wrong.value),
-            "exaggeration": None if one.exaggeration is None else sig6(one.exaggeration.value),
-        }
+        _row(
+            effect,
+            one.published.value,
+            one.published.error,
+            one.wrong.value,
+            one.exaggeration.value if one.exaggeration else None,
+            {reason: share.value for reason, share in one.alone.items()},
+        )
         for effect, one in zip(effects, made, strict=True)
     ]
 
 
-def _as_frozen(asked: Asked, scheme: Scheme) -> float | None:
-    """The MDE80 that freeze puts into the manifest of such a study: its first look, items as units, its own model."""
+def _as_frozen(asked: Asked) -> float | None:
+    """The MDE80 that freeze puts into the manifest of such a study: of its first look, by its own model."""
     from stages.stats import alpha_spent, mde80
 
     protocol = asked.protocol
-    sizes = summary_sizes(protocol, asked.sizes)
+    pairs = zip(asked.items.strata, asked.items.clusters, strict=True)
+    items, units, crowds, shares = summary_units(protocol, pairs)
     alpha = alpha_spent(protocol.alpha, 1, protocol.family)
-    return mde80(list(sizes.values()), [scheme.weights[name] for name in sizes], protocol.trial_budget, alpha)
+    return mde80(items, shares, protocol.trial_budget, alpha, units=units, crowds=crowds)
 
 
-def _pilot(pilot: Pilot, scheme: Scheme, k: int, sd: float) -> dict[str, Any]:
-    """The estimates, and what the detectable effect would be at both ends of the sd's interval."""
-    from stages.stats import detectable, measured
+def _pilot(pilot: Pilot, aim: Aim) -> dict[str, Any]:
+    """The estimates, and what the smallest effect would be at both ends of the sd's interval, by the normal model."""
+    from stages.stats import measured
+    from stages.stats.planner import by_normal_model, smallest_effect
 
     ends = {}
-    for name, bound in (("mde80_lo", pilot.sd_lo), ("mde80_hi", pilot.sd_hi)):
+    for name, bound in (("mde_lo", pilot.sd_lo), ("mde_hi", pilot.sd_hi)):
         factor = (bound / pilot.sd) ** 2
         spread = measured(factor * pilot.tau_squared, factor * (pilot.omega_squared or 0.0), "the pilot")
-        ends[name] = detectable(scheme, k, spread, sd)
+        chance = by_normal_model(spread, aim.population.cluster_sd)
+        found = None if aim.asked.cannot else smallest_effect(aim.scheme, aim.k, chance, aim.top, aim.target)
+        ends[name] = found and found.effect
     return {**asdict(pilot), **ends}

@@ -18,6 +18,7 @@ from stages.contract.errors import InputError, UsageError
 from stages.contract.plan import PlanItem
 from stages.contract.protocol import Params
 from stages.contract.rehearsals import AaRecord, PerArm, PilotRecord, append_rehearsal, read_rehearsals
+from stages.evidence.designs import many
 from stages.evidence.inner import Inner, Outer, Say, conduct, facts, inner_study, own_journal, read_outer, runner
 from stages.evidence.rehearsed import R, Rehearsed
 
@@ -57,7 +58,19 @@ def rehearse_pilot(root: Path, number: int, *, say: Say) -> Rehearsed[PilotRecor
     protocol = outer.params.protocol.model_copy(update=free)
     params = outer.params.model_copy(update={"protocol": protocol})
     inner = inner_study(outer, "pilot", params, [*chosen, *outer.placebos])
+    if not (inner.root / layout.PAIRS).exists():
+        say(_trials(len(chosen), len(outer.placebos), protocol.trial_budget))
     return _finished(inner, PilotRecord, _pilot_record, say)
+
+
+def _trials(real: int, placebos: int, repeats: int) -> str:
+    """How many trials a pilot will run, and why placebos are among them."""
+    also = f" and {many(placebos, 'placebo')}" if placebos else ""
+    total = 2 * repeats * (real + placebos)
+    said = f"pilot: {many(total, 'trial')}, {many(repeats, 'repeat')} of {many(real, 'item')}{also} by both arms"
+    if placebos:
+        said += "; placebos too, for one that passes shows that the oracle can't be trusted, and neither can the pilot"
+    return said
 
 
 def choose(items: Sequence[PlanItem], number: int) -> list[PlanItem]:

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from stages.contract import layout
+from stages.contract.errors import InputError, MissingInput
 from stages.contract.rehearsals import AaRecord, PilotRecord
 from stages.contract.types import plain
+from stages.evidence.pilots import ENOUGH, larger, read_pilot
 
 R = TypeVar("R", AaRecord, PilotRecord)
 SHOWN = 20
@@ -23,8 +25,9 @@ class Rehearsed(Generic[R]):
     already: bool
 
     def shown(self) -> dict[str, Any]:
-        """JSON-ready."""
-        return {**plain(self.record), "folder": str(self.folder), "already_done": self.already}
+        """JSON-ready; of a pilot also why a plan can't be made from it, if it can't."""
+        found = {**plain(self.record), "folder": str(self.folder), "already_done": self.already}
+        return found | {"says_nothing": _nothing(self)} if self.record.kind == "pilot" else found
 
 
 def aa_lines(done: Rehearsed[AaRecord]) -> list[str]:
@@ -74,8 +77,28 @@ def pilot_lines(done: Rehearsed[PilotRecord]) -> list[str]:
         f"items: {', '.join(item.item_id for item in record.items[:SHOWN])}{more}",
         _where(done),
         "the report will name these items as piloted while they stay in the pack",
-        f"next: weighbridge plan --pilot {done.folder}",
+        *_next(done),
     ]
+
+
+def _nothing(done: Rehearsed[Any]) -> str | None:
+    """Why a plan can't be made from a pilot, None if it can."""
+    try:
+        read_pilot(done.folder)
+    except (InputError, MissingInput) as error:
+        return error.found
+    return None
+
+
+def _next(done: Rehearsed[PilotRecord]) -> list[str]:
+    nothing, number = _nothing(done), len(done.record.items)
+    if nothing is not None:
+        return [
+            f"it saw no difference between items ({nothing}), so a plan can't be made from it",
+            f"next: {larger(number)}",
+        ]
+    few = f"{number} items say little of how much items differ: pilot {ENOUGH} or more if you can"
+    return [*([few] if number < ENOUGH else []), f"next: weighbridge plan --pilot {done.folder}"]
 
 
 def _where(done: Rehearsed[Any]) -> str:

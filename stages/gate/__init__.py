@@ -9,15 +9,16 @@ if TYPE_CHECKING:
     from stages.gate.crosscheck import cross_check
     from stages.gate.decision import decide_study
     from stages.gate.events import Event, judge_event, read_events
-    from stages.gate.evidence import Evidence, read_evidence
+    from stages.gate.evidence import Evidence
     from stages.gate.exclude import apply_rules
     from stages.gate.ledger import ledger_row, runner_changes
+    from stages.gate.reading import read_evidence
     from stages.gate.reasons import PUBLISHED, REASONS, RULES
     from stages.gate.verdict import Verdict, decide
 
 _HOME = {
     "Evidence": "evidence",
-    "read_evidence": "evidence",
+    "read_evidence": "reading",
     "cross_check": "crosscheck",
     "decide": "verdict",
     "decide_study": "decision",

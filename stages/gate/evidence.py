@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from stages.contract import layout, parquet, tables
 from stages.contract.plan import Manifest, Plan
-from stages.contract.rehearsals import Record, read_rehearsals
-from stages.contract.study import read_admitted, read_manifest, read_plan
-from stages.contract.text import read_json
+from stages.contract.rehearsals import Record
 
 ARMS = ("candidate", "control")
 PARTNER = "pair_partner"
@@ -36,20 +32,6 @@ class Evidence:
     admitted: dict[str, Any]
     campaign: dict[str, Any]
     rehearsals: Sequence[Record] = ()
-
-
-def read_evidence(root: Path) -> Evidence:
-    """The evidence of a study's folder. Raises InputError, MissingInput where a file isn't there."""
-    return Evidence(
-        plan=read_plan(root),
-        manifest=read_manifest(root),
-        ledger=parquet.read(root / layout.LEDGER, tables.LEDGER).to_pandas(),
-        pairs=parquet.read(root / layout.PAIRS, tables.PAIRS).to_pandas(),
-        exclusions=parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS).to_pandas(),
-        admitted=read_admitted(root),
-        campaign=read_json(root / layout.CAMPAIGN),
-        rehearsals=read_rehearsals(root),
-    )
 
 
 def tidy(ev: Evidence) -> Evidence:

@@ -17,9 +17,15 @@ def entries() -> list[dict[str, Any]]:
         "says": "Every rule holds: the blocked difference on this slice may be published, and nothing beyond it.",
         "change": "",
     }
+    family = {
+        "id": "not_reached",
+        "kind": "step of a family",
+        "says": "An earlier step of Holm's procedure wasn't published, so this study stays as it decided alone.",
+        "change": "",
+    }
     reasons = [{"id": r.id, "kind": "reason to withhold", "says": r.says, "change": r.change} for r in REASONS.values()]
     rules = [{"id": r.id, "kind": f"{r.scope} rule", "says": r.says, "change": ""} for r in RULES.values()]
-    return [published, *reasons, *rules]
+    return [published, *reasons, *rules, family]
 
 
 def lookup(name: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from stages.contract.design import merged, summary_sizes
+from stages.contract.design import merged, summary_sizes, summary_units
 from stages.gate.evidence import Evidence
 from stages.gate.metrics import arm_metrics, densities, win_rate
 from stages.gate.rule import Judged, Terms, stratum_of
@@ -15,7 +15,7 @@ from stages.gate.secondary import interval_row, real, secondary
 from stages.gate.views import sensitivity
 from stages.gate.weigh import weigh
 from stages.gate.wording import figures_of
-from stages.stats import design, mde80_observed, sig6
+from stages.stats import design, mde80, mde80_observed, sig6
 from stages.stats.fmt import SMALLEST_P
 
 PARTS = (
@@ -52,7 +52,7 @@ def _p(value: float) -> float:
 
 def _summary(ev: Evidence, base: Judged, alpha: Fraction) -> dict[str, Any]:
     protocol, interval = ev.manifest.protocol, base.interval
-    planned, least = ev.manifest.mde80, protocol.margin or protocol.min_detectable_effect
+    planned, least = _planned(ev, alpha), protocol.margin or protocol.min_detectable_effect
     df = mde = None
     if base.design is not None and interval is not None and interval.moments.variance and interval.moments.df:
         variance, df = interval.moments.variance, interval.moments.df
@@ -77,6 +77,15 @@ def _summary(ev: Evidence, base: Judged, alpha: Fraction) -> dict[str, Any]:
         "delta_equal": real(base.delta_equal),
         "delta_proportional": real(base.delta_proportional),
     }
+
+
+def _planned(ev: Evidence, alpha: Fraction) -> float | None:
+    """MDE80 as freeze recorded it for the first look; a later one spends less, and detects less."""
+    if alpha == ev.manifest.alpha_first_look:
+        return ev.manifest.mde80
+    real = [(i.stratum, i.cluster) for i in ev.plan.items if not i.placebo]
+    items, units, crowds, shares = summary_units(ev.manifest.protocol, real)
+    return mde80(items, shares, ev.plan.trial_budget, alpha, units=units, crowds=crowds)
 
 
 def _strata(terms: Terms, items: pd.DataFrame) -> dict[str, Any]:

@@ -29,8 +29,11 @@ Kind = tuple[int, int, int]
 """Pairs of an item, those that the candidate won, those that it lost."""
 
 
-def hierarchical_why(items: pd.DataFrame) -> str | None:
+def hierarchical_why(items: pd.DataFrame, protocol: Protocol) -> str | None:
     """Why there is no such interval for these items, or None."""
+    into = items["stratum"].map(lambda label: merged(protocol, label))
+    if items.assign(into=into).groupby("cluster")["into"].nunique().max() > 1:
+        return "not computed for clusters that lie in several strata"
     if max(items["pairs"].tolist(), default=1) > MOST_REPEATS:
         return "not computed for so many repeats"
     units = list(_units(items))

@@ -96,12 +96,14 @@ def _pass_at_k(ev: Evidence, kept: pd.DataFrame) -> dict[str, Any]:
     if declared is None:
         return {"pass_at_k": None, "pass_at_k_why": "the protocol declares no k and no sample rule"}
     k, total = declared.k, Fraction(0)
-    items = [rows.sort_values("repeat")["passed"].tolist() for _, rows in kept.groupby("item_id", sort=True)]
-    if not items or min(map(len, items)) < k:
-        return {"pass_at_k": None, "pass_at_k_why": f"an item has fewer than {k} kept trials"}
+    counted = kept[kept["repeat"] < k] if declared.sample == "first" else kept
+    items = [rows["passed"].tolist() for _, rows in counted.groupby("item_id", sort=True)]
+    if not items or min(map(len, items)) < k or len(items) < kept["item_id"].nunique():
+        which = "not all of its first" if declared.sample == "first" else "fewer than"
+        return {"pass_at_k": None, "pass_at_k_why": f"an item has {which} {k} kept trials"}
     for passed in items:
         n, c = len(passed), sum(passed)
-        total += any(passed[:k]) if declared.sample == "first" else 1 - Fraction(math.comb(n - c, k), math.comb(n, k))
+        total += any(passed) if declared.sample == "first" else 1 - Fraction(math.comb(n - c, k), math.comb(n, k))
     return {"pass_at_k": {"k": k, "sample": declared.sample, "items": len(items), "rate": sig6(total / len(items))}}
 
 

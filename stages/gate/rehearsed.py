@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from stages.contract.rehearsals import latest_aa, piloted
+from stages.contract.rehearsals import piloted, runs_of
 from stages.gate.evidence import Evidence
 
 
 def rehearsed(ev: Evidence, benchmark: bool) -> dict[str, Any]:
-    """`aa` is null with a sibling why where none was run, or where a study shows no figures; `piloted` are item ids."""
+    """`aa` is the last A/A of this control on this slice, beside how many there were and how many crowned a copy.
+
+    It is null with a sibling why where none was run, or where a study shows no figures; `piloted` are item ids.
+    """
     control = ev.plan.arms.control
-    found = latest_aa(ev.rehearsals, ev.plan.pack_sha256, control.name, control.version)
+    runs = runs_of(ev.rehearsals, ev.manifest.slice_id, control.name, control.version)
     items = {"piloted": piloted(ev.rehearsals, ev.plan.items)}
-    if found is None:
-        return {"aa": None, "aa_why": "never run on this pack with this control", **items}
+    if not runs:
+        return {"aa": None, "aa_why": "never run on this slice with this control", **items}
     if not benchmark:
         return {"aa": None, "aa_why": "a study that is no benchmark shows no figures", **items}
     names = ("at", "decision", "reason", "would_publish", "delta", "lo", "hi", "alpha_spent", "items_kept")
-    return {"aa": {name: getattr(found, name) for name in names}, **items}
+    last = {name: getattr(runs[-1], name) for name in names}
+    return {"aa": {**last, "runs": len(runs), "crowned": sum(r.failed for r in runs)}, **items}

@@ -18,6 +18,7 @@ from stages.stats import (
     Stratum,
     bootstrap_interval,
     design,
+    linked_strata,
     side,
     sign_flip,
     stratum_from_arrays,
@@ -108,13 +109,46 @@ def design_of(items: pd.DataFrame, terms: Terms) -> Design | None:
     """Strata of the summary with their weights. None if a stratum has no item left."""
     protocol = terms.protocol
     into = items["stratum"].map(lambda label: merged(protocol, label))
-    strata = []
-    for name in summary_sizes(protocol, terms.strata):
-        rows = items[into == name]
-        if not len(rows):
-            return None
-        strata.append(stratum_of(name, rows))
-    return design(strata, weights(protocol, terms.strata))
+    rows = {name: items[into == name] for name in summary_sizes(protocol, terms.strata)}
+    if not all(len(own) for own in rows.values()):
+        return None
+    shares = weights(protocol, terms.strata)
+    strata, weighing = [], {}
+    for names in linked(rows):
+        if len(names) == 1:
+            strata.append(stratum_of(names[0], rows[names[0]]))
+            weighing[names[0]] = shares[names[0]]
+            continue
+        parts = [(shares[name], _differences(rows[name]), clusters_of(rows[name]) or []) for name in names]
+        weight, made = linked_strata(_joined(names, rows), parts)
+        strata.append(made)
+        weighing[made.name] = weight
+    return design(strata, weighing)
+
+
+def linked(rows: Mapping[str, pd.DataFrame]) -> list[list[str]]:
+    """Strata in groups that share no cluster with each other; those that share one are resampled together."""
+    groups: list[tuple[list[str], set[str]]] = []
+    for name, own in rows.items():
+        clusters = {str(c) for c in own["cluster"].dropna().unique()}
+        joined = [group for group in groups if group[1] & clusters]
+        groups = [group for group in groups if not group[1] & clusters]
+        groups.append(
+            ([*(n for names, _ in joined for n in names), name], clusters.union(*(other for _, other in joined)))
+        )
+    return sorted(sorted(names) for names, _ in groups)
+
+
+def _joined(names: list[str], taken: Mapping[str, object]) -> str:
+    """A name for linked strata that none of them has."""
+    name = " + ".join(names)
+    while name in taken:
+        name += "'"
+    return name
+
+
+def _differences(rows: pd.DataFrame) -> list[Fraction]:
+    return [Fraction(int(g), int(p)) for g, p in zip(rows["gains"], rows["pairs"], strict=True)]
 
 
 def judge(
@@ -141,7 +175,8 @@ def judge(
     margin = protocol.margin or Fraction(0)
     flip = sign_flip(made, margin)
     delta = interval.delta
-    means = {s.name: s.mean for s in made.strata}
+    summed = items["stratum"].map(lambda label: merged(protocol, label))
+    means = {name: _mean(items[summed == name]) for name in kept}
     others = [
         sum((w * means[name] for name, w in weights(protocol, terms.strata, kind).items()), Fraction(0))
         for kind in ("equal", "proportional")

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from stages.contract import limits
 from stages.contract.design import check_design
 from stages.contract.errors import InputError
 from stages.contract.protocol import ITEM_RULES, Protocol
 from stages.contract.types import validate
 from stages.gate.evidence import ARMS, FOLLOWING
 from stages.gate.floors import below_floor
-from stages.gate.reasons import PUBLISHED, RULES, ordered
-from stages.gate.rule import Terms, fewest
+from stages.gate.pairs import pairs_table
+from stages.gate.reasons import PUBLISHED, ordered
+from stages.gate.rule import Terms
 from stages.gate.views import sensitivity
 from stages.gate.weigh import Weighed, weigh
-from stages.stats import alpha_spent
+from stages.stats import alpha_spent, show_p
 
-_WHERE = "pairs"
+MOST_LOOKS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,19 @@ class Verdict:
     direction: int
     items: dict[str, int]
     strata: dict[str, Fraction]
-    pairs: pd.DataFrame
-    terms: Terms
-    weighed: Weighed
+    pairs: pd.DataFrame = field(repr=False)
+    terms: Terms = field(repr=False)
+    weighed: Weighed = field(repr=False)
+
+    def __str__(self) -> str:
+        """One line, never a bare number: what is decided, the difference with its interval and level, the reasons."""
+        difference = "no Δ" if self.delta is None else f"Δ {float(self.delta):+.3f}"
+        if self.lo is not None and self.hi is not None:
+            level = f"{100 * (1 - float(self.alpha_spent)):.6g} % interval"
+            difference += f", {level} [{float(self.lo):+.3f}, {float(self.hi):+.3f}]"
+        sizes = ", ".join(f"{name} {float(value):+.3f}" for name, value in sorted(self.strata.items()))
+        p = "" if self.p_sign_flip is None else f"; sign-flip p {show_p(self.p_sign_flip)}"
+        return f"{self.decision} ({', '.join(self.reasons) or self.reason}): {difference} ({sizes}){p}"
 
     @property
     def published(self) -> bool:
@@ -75,7 +86,11 @@ def decide(
     `control_rule` (the rule that excluded this arm's trial), `candidate_late` and `control_late`. Half of an item's
     rows must be kept, or the item goes. `protocol` is a model, or a mapping as in `params.yaml`; what it leaves out is
     at its default. `strata` are items per stratum of the frozen pack, by default those in `pairs`. `look` is 1 for the
-    first campaign on a pack. Raises InputError naming the column or row.
+    first campaign on a pack.
+
+    Rows that aren't there can't be seen, unless you say what was planned: name `trial_budget`, and each item must have
+    that many rows; give `strata`, and each must have that many items. Fewer are `trials_missing`, more are an error.
+    Raises InputError naming the column or row.
 
     Twelve wins and one loss in twenty items each of two strata, three repeats of each:
 
@@ -94,15 +109,13 @@ def decide(
     >>> few.decision, few.reason, few.reasons[:2]
     ('withhold', 'too_few_clean_tasks', ('too_few_clean_tasks', 'no_variance'))
     """
-    agreed = protocol if isinstance(protocol, Protocol) else validate(Protocol, dict(protocol or {}), "protocol")
-    if look < 1:
-        raise InputError("look", str(look), "1 or more")
-    table = _checked(pairs)
-    seen = table.groupby("stratum")["item_id"].nunique()
-    sizes = {str(name): int(size) for name, size in seen.items()} if strata is None else dict(strata)
-    odd = sorted(set(seen.index) - set(sizes))
-    if odd:
-        raise InputError(f"{_WHERE}: stratum", f"{odd[0]!r}", f"one of the frozen strata {', '.join(sorted(sizes))}")
+    agreed = _protocol(protocol)
+    if type(look) is not int or not 1 <= look <= MOST_LOOKS:
+        raise InputError("look", repr(look)[:80], f"a whole number from 1 to {MOST_LOOKS:,}")
+    planned = agreed.trial_budget if "trial_budget" in agreed.model_fields_set else None
+    table, lacking = pairs_table(pairs, planned)
+    seen = {str(k): int(n) for k, n in table.groupby("stratum")["item_id"].nunique().items()}
+    sizes = seen if strata is None else _sizes(strata, seen)
     check_design(agreed, sizes, "protocol")
     alpha = alpha_spent(agreed.alpha, look, agreed.family)
     terms = Terms(agreed, sizes, alpha)
@@ -111,8 +124,12 @@ def decide(
     found = set(weighed.reasons)
     if below_floor(agreed):
         found.add("protocol_below_floor")
-    if any((table[f"{arm}_rule"].isna() & (table[f"{arm}_status"] == "missing")).any() for arm in ARMS):
+    absent = any((table[f"{arm}_rule"].isna() & (table[f"{arm}_status"] == "missing")).any() for arm in ARMS)
+    if lacking or absent or sum(sizes.values()) > sum(seen.values()):
         found.add("trials_missing")
+    used = {rule for arm in ARMS for rule in table[f"{arm}_rule"].dropna()} - set(FOLLOWING)
+    if used - set(agreed.exclusion_rules):
+        found.add("posthoc_exclusion")
     base, reasons = weighed.base, tuple(ordered(found))
     interval = base.interval
     return Verdict(
@@ -134,65 +151,24 @@ def decide(
     )
 
 
-def _checked(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs as the rule reads them: all columns there, types fixed, kept or not, thin items dropped by rule."""
-    for name in ("item_id", "stratum", *ARMS):
-        if name not in pairs.columns:
-            raise InputError(_WHERE, f"no column {name}", "columns item_id, stratum, candidate, control")
-    if not len(pairs):
-        raise InputError(_WHERE, "no row", "a row per planned pair")
-    made = pd.DataFrame({name: pairs[name].to_numpy() for name in ("item_id", "stratum")})
-    for name in made.columns:
-        if made[name].isna().any() or pd.api.types.infer_dtype(made[name]) != "string":
-            raise InputError(f"{_WHERE}: {name}", "a value that is no text", "text in every row")
-    several = made.groupby("item_id")["stratum"].nunique()
-    if (several > 1).any():
-        raise InputError(f"{_WHERE}: {several.idxmax()}", "two strata", "one stratum for all pairs of an item")
-    made["repeat"] = pairs["repeat"].to_numpy() if "repeat" in pairs else made.groupby("item_id").cumcount()
-    twice = made.duplicated(["item_id", "repeat"])
-    if twice.any():
-        row = made[twice].iloc[0]
-        raise InputError(f"{_WHERE}: {row['item_id']}", f"repeat {row['repeat']} twice", "a row per item and repeat")
-    for name in ("cluster", "candidate_rule", "control_rule"):
-        column = (
-            pairs[name].astype(object).to_numpy(copy=True) if name in pairs else np.full(len(made), None, dtype=object)
-        )
-        column[pd.isna(column)] = None
-        made[name] = column
-    for arm in ARMS:
-        made[arm] = _outcomes(pairs, arm)
-        rule = made[f"{arm}_rule"]
-        unknown = rule[rule.notna() & ~rule.isin(list(RULES))]
-        if len(unknown):
-            raise InputError(f"{_WHERE}: {arm}_rule", f"{unknown.iloc[0]!r}", f"one of {', '.join(RULES)}")
-        ended = np.where(made[arm].fillna(0) == 1, "passed", "failed")
-        status = np.where(made[arm].isna(), np.where(rule == "lost", "lost", "missing"), ended)
-        made[f"{arm}_status"] = status
-        late = f"{arm}_late"
-        made[late] = pairs[late].to_numpy().astype(bool) if late in pairs else False
-    made["first"] = pairs["first"].to_numpy() if "first" in pairs else "none"
-    whole = made["candidate"].notna() & made["control"].notna()
-    made["kept"] = whole & made["candidate_rule"].isna() & made["control_rule"].isna()
-    kept = made[made["kept"]].groupby("item_id").size()
-    thin = kept[kept < fewest(made).reindex(kept.index)].index
-    if len(thin):
-        rows = made["item_id"].isin(thin) & made["kept"]
-        made.loc[rows, ["candidate_rule", "control_rule"]] = FOLLOWING[1]
-        made.loc[rows, "kept"] = False
-    return made.sort_values(["item_id", "repeat"], ignore_index=True)
+def _protocol(given: Protocol | Mapping[str, Any] | None) -> Protocol:
+    if isinstance(given, Protocol):
+        return given
+    if given is not None and not isinstance(given, Mapping):
+        raise InputError("protocol", f"a {type(given).__name__}", "a mapping as in params.yaml, or nothing")
+    return validate(Protocol, dict(given or {}), "protocol")
 
 
-def _outcomes(pairs: pd.DataFrame, arm: str) -> pd.Series:
-    """Outcomes as nullable integers. Raises InputError for any but 0, 1, true, false or a missing one."""
-    column = pairs[arm]
-    if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_bool_dtype(column)):
-        column = column.astype(object).where(column.notna(), None)
-        if not all(v is None or isinstance(v, bool | int | float | np.number | np.bool_) for v in column):
-            raise InputError(f"{_WHERE}: {arm}", "a value that is no outcome", "1, 0 or missing")
-        column = column.astype("Float64")
-    values = column.reset_index(drop=True)
-    odd = values[values.notna() & ~values.isin([0, 1])]
-    if len(odd):
-        raise InputError(f"{_WHERE}: {arm}", f"{odd.iloc[0]} in row {odd.index[0]}", "1, 0 or missing")
-    made: pd.Series = values.astype("Int64")
-    return made
+def _sizes(given: Mapping[str, int], seen: Mapping[str, int]) -> dict[str, int]:
+    """Frozen sizes that hold what is there. Raises InputError naming the stratum."""
+    if not isinstance(given, Mapping):
+        raise InputError("strata", f"a {type(given).__name__}", "a mapping of stratum to items")
+    for name, size in given.items():
+        if not isinstance(name, str) or type(size) is not int or not 1 <= size <= limits.MAX_ITEMS:
+            raise InputError(f"strata: {name!r}"[:100], repr(size)[:80], f"items from 1 to {limits.MAX_ITEMS:,}")
+    for name, size in seen.items():
+        if name not in given:
+            raise InputError(f"pairs: stratum {name!r}", "isn't frozen", f"one of {', '.join(sorted(given))}")
+        if size > given[name]:
+            raise InputError(f"pairs: stratum {name}", f"{size} items", f"at most {given[name]}, as frozen")
+    return dict(given)

@@ -84,11 +84,16 @@ def sensitivity(pairs: pd.DataFrame, terms: Terms, required: dict[str, Judged], 
     }
     block: dict[str, Any] = {name: _row(seen) for name, seen in required.items()}
     block |= {name: _row(judge(items_of(view, least), terms)) for name, view in views.items()}
-    block["by_order"] = {
-        f"{arm}_first": _row(judge(items_of(kept[kept["first"] == arm], 1), terms)) for arm in ("candidate", "control")
-    }
+    block["by_order"] = None
+    if (kept["first"] == "none").any():
+        block["by_order_why"] = "it isn't known of every pair which arm ran first"
+    else:
+        block["by_order"] = {
+            f"{arm}_first": _row(judge(items_of(kept[kept["first"] == arm], 1), terms))
+            for arm in ("candidate", "control")
+        }
     items = items_of(kept, least)
-    why = hierarchical_why(items)
+    why = hierarchical_why(items, terms.protocol)
     block["hierarchical"] = None
     if why:
         block["hierarchical_why"] = why

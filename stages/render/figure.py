@@ -16,14 +16,17 @@ def power_spec(plan: dict[str, Any]) -> dict[str, Any]:
     d, base = plan["design"], -(plan["design"]["margin"] or 0.0)
     curve = [{"effect": row["effect"], "power": 100 * row["power"]} for row in plan["curve"]]
     marks = [{"effect": base + (d["margin"] or d["minimum"]), "what": _named(d)}]
-    if plan["mde80"] is not None:
-        marks.append({"effect": base + plan["mde80"], "what": f"MDE80 {plan['mde80']:.3f}"})
+    target = 100 * plan["target_power"]
+    if plan["mde"] is not None:
+        marks.append({"effect": base + plan["mde"], "what": f"MDE{target:.3g} {plan['mde']:.3f}"})
     left, right = (end([0.0, *(row["effect"] for row in [*curve, *marks])]) for end in (min, max))
     model = plan["model"]
     caption = (
-        f"Spread: {model['spread']}. Curve: {model['power']}. MDE80: {model['detectable']}. Alpha spent "
-        f"{d['alpha_spent']:g} (look {d['look']}, family of {d['family']})."
+        f"Spread: {model['spread']}. Curve: {model['power']}. Alpha spent {d['alpha_spent']:g} (look {d['look']}, "
+        f"family of {d['family']})."
     )
+    if d["margin"] is None:
+        caption += " What is published at a true difference of 0 is published falsely."
     x = {
         "field": "effect",
         "type": "quantitative",
@@ -46,7 +49,7 @@ def power_spec(plan: dict[str, Any]) -> dict[str, Any]:
         line["point"] = {"color": ACCENT}
     layers: list[dict[str, Any]] = [
         {
-            "data": {"values": [{"power": 80, "what": "80 %"}]},
+            "data": {"values": [{"power": target, "what": f"{target:.3g} %"}]},
             "mark": {"type": "rule", "color": PALE, "strokeDash": [4, 4]},
             "encoding": {"y": y},
         },
@@ -61,11 +64,12 @@ def power_spec(plan: dict[str, Any]) -> dict[str, Any]:
         ),
         {"data": {"values": curve}, "mark": line, "encoding": {"x": x, "y": y}},
     ]
+    repeats = "1 repeat" if d["repeats"] == 1 else f"{d['repeats']} repeats"
     strata = f"{len(d['weights'])} {'strata' if len(d['weights']) > 1 else 'stratum'}"
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "title": {
-            "text": f"How often {d['items']} items in {strata}, {d['repeats']} repeats each, would be published",
+            "text": f"How often {d['items']} items in {strata}, {repeats} each, would be published",
             "subtitle": textwrap.wrap(caption, 92),
             "anchor": "start",
             "subtitleColor": INK,

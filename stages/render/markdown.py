@@ -185,7 +185,8 @@ def _aa(rehearsals: dict[str, Any]) -> str:
     if seen is None:
         return text(rehearsals["aa_why"])
     crowned = "**crowned a copy of the control**" if seen["would_publish"] else f"withheld ({code(seen['reason'])})"
-    return f"{text(seen['at'])}: Δ {number(seen['delta'])}, interval {interval(seen)}, {crowned}"
+    many = f"the last of {seen['runs']}, {seen['crowned']} of which failed; " if seen["runs"] > 1 else ""
+    return f"{many}{text(seen['at'])}: Δ {number(seen['delta'])}, interval {interval(seen)}, {crowned}"
 
 
 def _piloted(items: list[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stages.render.cells import interval, number, table, text
+from stages.render.tables import level
 
 LABELS = {
     "oracle_pass": "oracle passes",
@@ -33,7 +34,7 @@ def secondary_table(d: dict[str, Any]) -> str:
     for name, measure in d["secondary"].items():
         rows.append([f"**{LABELS.get(name, name)}**", *_cells(measure)])
         rows += [[f"{text(label)}", *_cells(row)] for label, row in measure["strata"].items()]
-    return HEAD + table(["measure", "candidate", "control", "Δ", "interval"], rows)
+    return HEAD + table(["measure", "candidate", "control", "Δ", level(d["summary"])], rows)
 
 
 def _cells(row: dict[str, Any]) -> list[object]:

@@ -44,8 +44,13 @@ def strata_table(d: dict[str, Any], resampled: dict[str, Any] | None = None) -> 
             f"as a cross-check that never decides, {resampled['replicates']:,} resamples (seed {resampled['seed']}) "
             f"give {interval(resampled)}"
         )
-    head = ["stratum", "items kept", "Δ", "interval", "items won / lost / tied", "pairs won / lost / tied"]
+    head = ["stratum", "items kept", "Δ", level(s), "items won / lost / tied", "pairs won / lost / tied"]
     return f"## Strata\n\n{table(head, rows)}\n{'; '.join(fine)}.\n"
+
+
+def level(summary: dict[str, Any]) -> str:
+    """What an interval's column is called: its confidence is what the spent alpha leaves."""
+    return f"{100 * (1 - summary['alpha_spent']):.6g} % interval"
 
 
 def _won(row: dict[str, Any]) -> str:
@@ -56,15 +61,14 @@ def sensitivity_table(d: dict[str, Any], says: dict[str, str]) -> str:
     """What the decision would be, had exclusions, timeouts or order been counted otherwise."""
     block, a = d["sensitivity"], d["asymmetry"]
     named = [(name.replace("_", " "), row) for name, row in block.items() if row and "decision" in row]
-    named += [(f"by order: {name.replace('_', ' ')}", row) for name, row in block["by_order"].items()]
+    named += [(f"by order: {name.replace('_', ' ')}", row) for name, row in (block["by_order"] or {}).items()]
     rows: list[list[object]] = [
         [name, row["decision"], code(row["reason"]), number(row["delta"]), interval(row)] for name, row in named
     ]
     tail = f"Exclusions: candidate {a['candidate']}, control {a['control']}, asymmetry p {p_value(a['p'])}"
     tail += "" if a["could_fire"] else " (so few that no split of them could have shown asymmetry)"
-    again = (
-        f"## The whole rule, run again\n\n{table(['counted', 'decision', 'reason', 'Δ', 'interval'], rows)}\n{tail}.\n"
-    )
+    head = ["counted", "decision", "reason", "Δ", level(d["summary"])]
+    again = f"## The whole rule, run again\n\n{table(head, rows)}\n{tail}.\n"
     costs = {"holds": "nothing", "fails": "it withholds, with others", "alone": "**it alone withholds**"}
     guards: list[list[object]] = [
         [code(guard), costs[state], text(says.get(guard, ""), 400)] for guard, state in block["guards"].items()

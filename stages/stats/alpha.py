@@ -17,7 +17,7 @@ def alpha_look(alpha: Fraction, look: int) -> Fraction:
     Over all looks that ever come it adds up to alpha (alpha spending, Lan and DeMets 1983). Raises
     ValueError for alpha outside of (0, 1) or a look below 1.
     """
-    if not 0 < alpha < 1 or look < 1:
+    if not 0 < alpha < 1 or not isinstance(look, int) or look < 1:
         raise ValueError(f"alpha must lie between 0 and 1, and look be 1 or more: {alpha}, {look}")
     if look == 1:
         return Fraction(4, 5) * alpha

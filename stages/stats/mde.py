@@ -40,28 +40,34 @@ def mde80(
     p: float = 0.5,
     icc: float = 0.4,
     tau_ratio: float = 0.6,
+    units: Sequence[int] | None = None,
+    crowds: Sequence[float] | None = None,
+    cluster_sd: float = 0.2,
 ) -> float | None:
     """MDE80 of a design before its trials, six significant digits, guard included.
 
-    `sizes` are units per stratum, `weights` likewise, `k` repeats per item (their harmonic mean if they
-    differ), `alpha` what is spent. Degrees of freedom are Welch and Satterthwaite's with equal variances.
-    None if no difference up to 1 would be detected, or if a weighted stratum has fewer than 2 units. Raises
-    ValueError for sizes and weights of unequal length, or parameters out of range.
+    `sizes` are items per stratum, `weights` likewise, `k` repeats per item (their harmonic mean if they differ),
+    `alpha` what is spent. With clusters, `units` are their number per stratum and `crowds` the mean size of the cluster
+    that an item lies in; each has an effect of its own then, of standard deviation `cluster_sd`. Degrees of freedom
+    are Welch and Satterthwaite's with equal variances. None if no difference up to 1 would be detected, or if a
+    weighted stratum has fewer than 2 units. Raises ValueError for lists of unequal length, or parameters out of range.
     """
+    whole = list(units or sizes), list(crowds or [1.0] * len(sizes))
     if not (0 <= p <= 1 and 0 <= icc <= 1 and tau_ratio >= 0 and 0 < alpha < 1):
         raise ValueError(f"out of range: p={p} icc={icc} tau_ratio={tau_ratio} alpha={alpha}")
-    used = sorted((n, float(w)) for n, w in zip(sizes, weights, strict=True) if w)
-    inflation = guard_inflation(sum(n for n, _ in used), k)
-    if min(n for n, _ in used) < 2:
+    used = sorted((n, float(w), u, c) for n, w, u, c in zip(sizes, weights, *whole, strict=True) if w)
+    inflation = guard_inflation(sum(u for _, _, u, _ in used), k)
+    if min(u for _, _, u, _ in used) < 2:
         return None
-    shares = [w * w / n for n, w in used]
+    shares = [w * w / n for n, w, _, _ in used]
     share = math.fsum(shares)
-    df = share**2 / math.fsum(v * v / (n - 1) for v, (n, _) in zip(shares, used, strict=True))
+    df = share**2 / math.fsum(v * v / (u - 1) for v, (_, _, u, _) in zip(shares, used, strict=True))
     factor = share * both_quantiles(df, alpha) ** 2
+    crowd = math.fsum(v * c for v, (_, _, _, c) in zip(shares, used, strict=True) if c > 1) / share
     room = 1 - factor * tau_ratio**2
     if room <= 0:
         return None
-    delta = sig6(inflation * math.sqrt(factor * 2 * p * (1 - p) * (1 - icc) / k / room))
+    delta = sig6(inflation * math.sqrt(factor * (2 * p * (1 - p) * (1 - icc) / k + cluster_sd**2 * crowd) / room))
     return delta if delta <= 1 else None
 
 

@@ -9,6 +9,7 @@ weights. `DRAWS` draws come from a counter, so the figures are the same every ti
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ BoolArray = npt.NDArray[np.bool_]
 DRAWS = 2**15
 _CELLS = 2**21  # most draws times labels that are held at once
 _KEY = 2026
+_ROUNDING = 1e-12  # a variance below this is none
+_NODES = 2049  # of a chi^2 law, between which its quantiles are interpolated, to 1e-5
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,9 @@ class Label:
 class Scheme:
     """The registered rule on a design: labels, weights of its strata (summing to 1), alpha that is spent, limits.
 
-    `margin` is None for superiority; for noninferiority the smallest effect doesn't count.
+    `margin` is None for superiority; for noninferiority the smallest effect doesn't count. `stratum_floor` and `floor`
+    are the fewest items of a stratum and of the summary, `proportional` whether weights follow the items: what a design
+    of another size keeps to.
     """
 
     labels: tuple[Label, ...]
@@ -64,6 +69,9 @@ class Scheme:
     alpha: Fraction
     minimum: float
     margin: float | None = None
+    stratum_floor: int = 1
+    floor: int = 1
+    proportional: bool = False
 
     @property
     def strata(self) -> dict[str, list[int]]:
@@ -108,7 +116,7 @@ def headroom(p: float, icc: float) -> Spread:
         room, square = 1 - rate, (1 - rate) ** 2 + rate * (1 - rate) * icc
         left = 1 - abs(delta) / room
         noise = rate * (1 - rate) * (1 - icc) + left * room - left * left * square
-        return delta * delta * icc * rate / room, noise
+        return delta * delta * icc * rate / room, noise if noise > _ROUNDING else 0.0
 
     return Spread(f"control passes {p:g}, ICC {icc:g}, effects by headroom", moments, 1 - p)
 
@@ -150,19 +158,31 @@ def power(
         raise ValueError(f"repeats and units must be 1 or more: {k}")
     if min(sum(scheme.labels[i].units for i in places) for places in scheme.strata.values()) < 2:
         raise ValueError("a stratum of a single unit shows no variance")
-    normals, chis = _draws(scheme.labels)
+    normals, chis = _draws(tuple(label.units for label in scheme.labels))
     return [_at(scheme, k, effect, spread, cluster_sd, normals, chis) for effect in effects]
 
 
-def _draws(labels: tuple[Label, ...]) -> tuple[FloatArray, FloatArray]:
-    """Normal draws and chi^2 / df draws from a counter, each of shape (labels, draws)."""
-    n = min(DRAWS, max(_CELLS // len(labels), 2**10))
-    raw = np.random.Philox(key=_KEY).random_raw(2 * len(labels) * n)
-    uniform = (((raw >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53).reshape(2, len(labels), n)
-    half = np.array([(label.units - 1) / 2 for label in labels])[:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        chis = np.where(half > 0, scipy.special.gammaincinv(np.maximum(half, 0.5), uniform[1]) / half, 0.0)
-    return scipy.special.ndtri(uniform[0]), chis
+@functools.lru_cache(maxsize=2)
+def _normals(labels: int, draws: int) -> FloatArray:
+    """Normal draws from a counter, shape (2, labels, draws)."""
+    raw = np.random.Philox(key=_KEY).random_raw(2 * labels * draws)
+    uniform = ((raw >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    found: FloatArray = scipy.special.ndtri(uniform).reshape(2, labels, draws)
+    return found
+
+
+@functools.lru_cache(maxsize=2)
+def _draws(units: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
+    """Normal draws and chi^2 / df draws for labels of so many units, each of shape (labels, draws)."""
+    normals, seconds = _normals(len(units), min(DRAWS, max(_CELLS // len(units), 2**10)))
+    # A chi^2 quantile is smooth in the normal one of the same chance.
+    nodes = np.linspace(seconds.min(), seconds.max(), _NODES)
+    chance, chis = scipy.special.ndtr(nodes), np.zeros_like(seconds)
+    for place, n in enumerate(units):
+        if n > 1:
+            half = (n - 1) / 2
+            chis[place] = np.interp(seconds[place], nodes, scipy.special.gammaincinv(half, chance) / half)
+    return normals, chis
 
 
 def _at(
@@ -186,12 +206,14 @@ def _at(
     sized = sum((n[s] / total * mean for s, (mean, _, _) in strata.items()), np.zeros_like(delta))
     parts = [(float(w) ** 2 * strata[s][1], strata[s][2]) for s, w in scheme.weights.items() if w]
     variance = sum((v for v, _ in parts), np.zeros_like(delta))
-    df = variance**2 / sum((v * v / (units - 1) for v, units in parts), np.zeros_like(delta))
-    reasons = _reasons(scheme, k, delta, np.sqrt(variance), df, means, equal, sized)
-    found = ~np.logical_or.reduce(list(reasons.values()))
     truth = math.fsum(
         float(scheme.weights[s]) * labels[i].items / n[s] * effects[i] for s, mine in places.items() for i in mine
     )
+    if true.max() <= 0:  # every data set is alike
+        return Power(truth, 0.0, 0.0, None, {"no_variance": 1.0})
+    df = variance**2 / sum((v * v / (units - 1) for v, units in parts), np.zeros_like(delta))
+    reasons = _reasons(scheme, k, delta, np.sqrt(variance), df, means, equal, sized)
+    found = ~np.logical_or.reduce(list(reasons.values()))
     count = np.sum(list(reasons.values()), axis=0)
     share, size = float(found.mean()), float(np.abs(delta[found]).mean()) if found.any() else None
     wrong = float((found & (delta * truth < 0)).mean()) if scheme.margin is None else 0.0

@@ -46,14 +46,18 @@ class Population:
 
     def reach(self, delta: float) -> float:
         """How many times its room an item is moved per unit of standard deviation. Raises as `check_effect`."""
-        self.check_effect(delta)
-        room = _mean_room(self.p, self.icc, delta)
-        if (self.cluster_sd + self.item_sd) / 2 > room:
+        most = self.most_sd(delta)
+        if self.cluster_sd + self.item_sd > most:
             raise ValueError(
                 f"effects of sd {self.cluster_sd + self.item_sd:g} can't be drawn at an effect of {delta:+g}: "
-                f"the rates leave room for {2 * room:.3f}"
+                f"the rates leave room for {most:.3f}"
             )
-        return 1 / room if room else 0.0
+        return 2 / most if most else 0.0
+
+    def most_sd(self, delta: float) -> float:
+        """The largest sd of clusters' and items' own effects that there is room for. Raises as `check_effect`."""
+        self.check_effect(delta)
+        return 2 * _mean_room(self.p, self.icc, delta)
 
     def check_effect(self, delta: float) -> None:
         """Raise ValueError for an effect that no rates from 0 to 1 can have."""
@@ -166,9 +170,17 @@ def _room(candidate: FloatArray, control: FloatArray) -> FloatArray:
 @functools.cache
 def _mean_room(p: float, icc: float, delta: float) -> float:
     """Mean of `_room` over the population."""
-    if icc in (0, 1):
-        rates, chance = np.array([p] if icc == 0 else [0.0, 1.0]), np.array([1.0] if icc == 0 else [1 - p, p])
-    else:
-        total, chance = 1 / icc - 1, np.full(GRID, 1 / GRID)
-        rates = scipy.special.betaincinv(p * total, (1 - p) * total, (np.arange(GRID) + 0.5) / GRID)
+    rates, chance = rate_quantiles(Population(p, icc))
     return float(chance @ _room(moved(rates, delta, p), rates))
+
+
+def rate_quantiles(population: Population) -> tuple[FloatArray, FloatArray]:
+    """(control's rates, their chances), each of shape (rates,): quantiles that a mean may be taken over."""
+    p, icc = population.p, population.icc
+    if icc == 0:
+        return np.array([p]), np.array([1.0])
+    if icc == 1:
+        return np.array([0.0, 1.0]), np.array([1 - p, p])
+    total = 1 / icc - 1
+    rates: FloatArray = scipy.special.betaincinv(p * total, (1 - p) * total, (np.arange(GRID) + 0.5) / GRID)
+    return rates, np.full(GRID, 1 / GRID)

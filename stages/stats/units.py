@@ -146,6 +146,30 @@ def stratum_from_arrays(
     )
 
 
+def linked_strata(
+    name: str, parts: Sequence[tuple[Fraction, Sequence[Fraction], Sequence[Hashable]]]
+) -> tuple[Fraction, Stratum]:
+    """Strata that share clusters, as one: (their weight together, a stratum whose units are the clusters).
+
+    `parts` holds of each stratum its weight, the differences of its items and their clusters. With `G` clusters,
+    cluster `g` has the value `(G / W) sum_s w_s (total of g in s) / n_s`, `W` the sum of the weights: the mean over
+    clusters is the weighted mean of the strata, and a cluster is resampled and flipped whole. Raises ValueError
+    without a weight.
+    """
+    whole = sum((weight for weight, _, _ in parts), Fraction(0))
+    if whole <= 0:
+        raise ValueError(f"strata {name!r}: linked strata need a weight")
+    totals: dict[Hashable, Fraction] = {}
+    sizes: dict[Hashable, Fraction] = {}
+    for weight, differences, clusters in parts:
+        share = weight / (whole * len(differences))
+        for value, cluster in zip(differences, clusters, strict=True):
+            totals[cluster] = totals.get(cluster, Fraction(0)) + share * value
+            sizes[cluster] = sizes.get(cluster, Fraction(0)) + share
+    units = ((len(totals) * totals[c], len(totals) * sizes[c], 1) for c in totals)
+    return whole, _collect(name, units, sum(len(differences) for _, differences, _ in parts))
+
+
 def design(strata: Iterable[Stratum], weights: Mapping[str, Fraction] | None = None) -> Design:
     """Strata with their weights by name, by default equal. Raises ValueError as `Design` does."""
     ordered = tuple(sorted(strata, key=lambda s: s.name))

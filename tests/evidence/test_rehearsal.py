@@ -31,9 +31,9 @@ from stages.contract.rehearsals import (
     AaRecord,
     PilotRecord,
     append_rehearsal,
-    latest_aa,
     piloted,
     read_rehearsals,
+    runs_of,
 )
 from stages.contract.study import read_manifest, read_params, read_plan
 from stages.contract.types import validate
@@ -196,11 +196,11 @@ def test_records_say_what_was_rehearsed_and_are_found_again(rehearsed: Path, tmp
     for record in (aa, pilot):
         assert (record.pack_sha256, record.slice_id) == (manifest.pack_sha256, manifest.slice_id)
     assert aa.isolation
-    assert latest_aa([aa, pilot], manifest.pack_sha256, "poor", "1.0.0") == aa
+    assert runs_of([aa, pilot], manifest.slice_id, "poor", "1.0.0") == [aa]
     later = aa.model_copy(update={"at": "2999-01-01T00:00:00Z"})
-    assert latest_aa([later, aa], manifest.pack_sha256, "poor", "1.0.0") == later
-    assert latest_aa([aa], manifest.pack_sha256, "poor", "1.0.1") is None
-    assert latest_aa([aa], "0" * 64, "poor", "1.0.0") is None
+    assert runs_of([later, aa], manifest.slice_id, "poor", "1.0.0") == [later, aa], "in the order of the file"
+    assert runs_of([aa], manifest.slice_id, "poor", "1.0.1") == []
+    assert runs_of([aa], "0" * 64, "poor", "1.0.0") == []
     ran = [item.item_id for item in pilot.items]
     assert piloted([aa, pilot], plan.items) == ran
     edited = [item.model_copy(update={"item_sha256": "0" * 64}) for item in plan.items]

@@ -121,10 +121,12 @@ class Study:
             layout.DECISION: self.decide(),
         }
         rows = {"ledger": (layout.LEDGER, self.ledger), "pairs": (layout.PAIRS, pairs)}
-        rows["exclusions"] = (layout.EXCLUSIONS, exclusions)
+        rows |= {"exclusions": (layout.EXCLUSIONS, exclusions), "checks": (layout.CHECKS, self.checks)}
         for name, value in jsons.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_bytes(pretty(value))
+        if self.events:
+            (root / layout.EVENTS).write_text("".join(f"{line}\n" for line, _ in self.events))
         for kind, (name, made) in rows.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             parquet.write(root / name, parquet.table(tables.ALL[kind], made))

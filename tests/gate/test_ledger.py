@@ -87,7 +87,7 @@ def test_a_runner_is_held_against_the_arms_first_trial_in_time() -> None:
 
 
 def test_every_reason_and_rule_can_be_explained() -> None:
-    assert [e["id"] for e in entries()] == [PUBLISHED, *REASONS, *RULES]
+    assert [e["id"] for e in entries()] == [PUBLISHED, *REASONS, *RULES, "not_reached"]
     assert all(lookup(e["id"]) == e and e["says"].endswith(".") for e in entries())
     with pytest.raises(UsageError, match="nearest: placebo_passed"):
         lookup("placebo_pased")

@@ -176,10 +176,10 @@ def rehearsed(study: Study, at: str, **changes: Any) -> AaRecord:
     return AaRecord(**{**values, **changes})
 
 
-def test_the_last_a_a_of_this_control_on_this_pack_stands_in_the_decision() -> None:
+def test_the_last_a_a_of_this_control_on_this_slice_stands_in_the_decision() -> None:
     study = make_study(clear_effect())
     never = study.decide()["rehearsals"]
-    assert (never["aa"], never["aa_why"], never["piloted"]) == (None, "never run on this pack with this control", [])
+    assert (never["aa"], never["aa_why"], never["piloted"]) == (None, "never run on this slice with this control", [])
     ev = study.evidence()
     pilot = PilotRecord(
         **rehearsed(study, "2026-02-01T00:00:00Z").model_dump(
@@ -192,15 +192,16 @@ def test_the_last_a_a_of_this_control_on_this_pack_stands_in_the_decision() -> N
         passes=PerArm(candidate=1, control=0),
     )
     records = [
+        rehearsed(study, "2099-02-02T00:00:00Z", delta=0.06, would_publish=True),
         rehearsed(study, "2026-02-03T00:00:00Z"),
-        rehearsed(study, "2026-02-02T00:00:00Z", delta=0.5),
-        rehearsed(study, "2026-02-04T00:00:00Z", pack_sha256="f" * 64),
+        rehearsed(study, "2026-02-04T00:00:00Z", slice_id="f" * 64),
         rehearsed(study, "2026-02-05T00:00:00Z", control=Runner(name="other", version="1")),
         pilot,
     ]
     d = decide_study(evidence_module.replace(ev, rehearsals=records))
     assert d["rehearsals"]["aa"]["at"] == "2026-02-03T00:00:00Z"
     assert d["rehearsals"]["aa"]["delta"] == 0.01
+    assert (d["rehearsals"]["aa"]["runs"], d["rehearsals"]["aa"]["crowned"]) == (2, 1), "an earlier one isn't forgotten"
     assert d["rehearsals"]["piloted"] == ["left-003"]
     assert d["decision"] == "publish", "a rehearsal never decides"
     jsonschema.validate(d, json_schema("decision"))

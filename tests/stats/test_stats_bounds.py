@@ -154,3 +154,17 @@ def test_weights_proportional_to_sizes_sum_to_one() -> None:
     assert stats.proportional_weights({"a": 1, "b": 2}) == {"a": Fraction(1, 3), "b": Fraction(2, 3)}
     with pytest.raises(ValueError):
         stats.proportional_weights({"a": 0})
+
+
+def test_clusters_add_their_own_variance_and_take_degrees_of_freedom() -> None:
+    """One stratum, solved by hand: delta^2 (1 - q^2 tau^2 / n) = q^2 (omega^2 / k + sd^2 crowd) / n, units for df."""
+    n, units, crowd, k, alpha = 60, 15, 4.0, 3, Fraction(1, 25)
+    found = stats.mde80([n], [Fraction(1)], k, alpha, units=[units], crowds=[crowd])
+    q = scipy.stats.t.ppf(0.98, units - 1) + scipy.stats.t.ppf(0.8, units - 1)
+    noise = 2 * 0.5 * 0.5 * 0.6 / k + 0.2**2 * crowd
+    expected = stats.guard_inflation(units, k) * q * math.sqrt(noise / n / (1 - q * q * 0.36 / n))
+    assert found == pytest.approx(expected, rel=1e-5)
+    assert stats.mde80([n], [Fraction(1)], k, alpha, units=[1], crowds=[60.0]) is None
+    assert stats.mde80([n], [Fraction(1)], k, alpha, units=[n], crowds=[1.0]) == stats.mde80(
+        [n], [Fraction(1)], k, alpha
+    )

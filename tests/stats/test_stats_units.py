@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import random
 import warnings
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -123,3 +126,51 @@ def test_designs_that_mean_nothing_are_refused() -> None:
         stats.stratum("a", [])
     with pytest.raises(ValueError, match="at least one pair"):
         stats.stratum_from_arrays("a", np.array([0, 1]), np.array([1, 0]))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_strata_that_share_clusters_are_resampled_and_flipped_as_one_by_whole_clusters(seed: int) -> None:
+    """Against the list of every resample and every sign of whole clusters, whose parts lie in two or three strata."""
+    rng = random.Random(seed)
+    names = [f"s{n}" for n in range(2 + seed % 2)]
+    weights = dict(zip(names, [Fraction(1, 6), Fraction(1, 3), Fraction(1, 2)][-len(names) :], strict=True))
+    weights = {name: w / sum(weights.values()) for name, w in weights.items()}
+    clusters = [f"c{n}" for n in range(4)]
+    items = {
+        name: [(Fraction(rng.randint(-3, 3), 3), rng.choice(clusters)) for _ in range(rng.randint(3, 6))]
+        for name in names
+    }
+    items["s0"][0], items["s1"][0] = (Fraction(1), "c0"), (Fraction(1, 3), "c0")
+    weight, made = stats.linked_strata(
+        "all", [(weights[n], [d for d, _ in items[n]], [c for _, c in items[n]]) for n in names]
+    )
+    assert weight == 1
+    each: dict[str, Fraction] = {}
+    for name, own in items.items():
+        for d, c in own:
+            each[c] = each.get(c, Fraction(0)) + weights[name] * d / len(own)
+    totals, count = list(each.values()), len(each)
+    law = stats.bootstrap_law(stats.design([made]))
+    ways = Counter(sum(chosen, Fraction(0)) for chosen in itertools.product(totals, repeat=count))
+    below = 0
+    for x in sorted(ways):
+        below += ways[x]
+        assert abs(law.at_most(x) - below / count**count) < 1e-12
+    found = stats.moments(stats.design([made]))
+    mean = sum(totals, Fraction(0)) / count
+    assert found.delta == sum(totals, Fraction(0))
+    assert found.variance == sum((t - mean) ** 2 for t in totals) * count / (count - 1)
+    for margin in (Fraction(0), Fraction(1, 10)):
+        moved: dict[str, Fraction] = {}
+        for name, own in items.items():
+            for d, c in own:
+                moved[c] = moved.get(c, Fraction(0)) + weights[name] * (d + margin) / len(own)
+        seen = abs(sum(moved.values(), Fraction(0)))
+        signs = itertools.product((-1, 1), repeat=count)
+        hits = sum(abs(sum(s * t for s, t in zip(sign, moved.values(), strict=True))) >= seen for sign in signs)
+        assert stats.sign_flip(stats.design([made]), margin).p == pytest.approx(hits / 2**count, rel=1e-12)
+
+
+def test_linked_strata_need_a_weight() -> None:
+    with pytest.raises(ValueError):
+        stats.linked_strata("x", [(Fraction(0), [Fraction(1)], ["c"])])
