@@ -1,4 +1,8 @@
-"""What is assumed of items and effects beyond the design: from the command line, a pilot, or the defaults."""
+"""What is assumed of items and effects beyond the design, and what a design needs if that is so.
+
+Assumed is what the command line, a pilot or the defaults say. Needed is what the normal model of the rule says, held
+against simulations of the rule where that model is a guess.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from stages.contract.digest import rational_text
 from stages.contract.errors import UsageError
@@ -16,10 +20,14 @@ from stages.evidence.designs import Asked, names_of, real, scheme_of
 
 if TYPE_CHECKING:
     from stages.gate.calibrate import Setup
-    from stages.stats import Pilot, Population, Scheme, Spread
-    from stages.stats.planner import Chance
+    from stages.stats import Needed, Pilot, Population, Scheme, Spread
+    from stages.stats.planner import Chance, Smallest
 
+NEAR = 0.02  # how close to its aim a search by simulation is to come
+STEPS = 3  # that it takes at most
+UNKNOWN = "the pilot ran one repeat of each item, which doesn't tell noise from true differences"
 Say = Callable[[str], None]
+F = TypeVar("F")
 
 
 @dataclass(frozen=True)
@@ -146,7 +154,8 @@ def aim_of(asked: Asked, options: Options, pilot: Pilot | None, say: Say) -> Aim
                 said.append(f"searching by simulation, {options.datasets:,} data sets a step")
                 say(said[0])
             setup = setup_of(_resized(asked, scheme, int(k)), population, options.seed)
-            found.append(run_calibration(setup, [effect], options.datasets)[0].published.value)
+            made = run_calibration(setup, [effect], options.datasets, workers_of(options.workers))
+            found.append(made[0].published.value)
         return found
 
     return Aim(
@@ -190,6 +199,85 @@ def can_draw(population: Population, effect: float) -> bool:
     return True
 
 
+def smallest_of(aim: Aim) -> Smallest:
+    """The smallest effect that the design publishes often enough."""
+    from stages.stats.planner import Smallest, shifted, smallest_effect
+
+    if aim.asked.cannot:
+        return Smallest(None, "this design can't publish")
+
+    def find(target: float) -> Smallest:
+        return smallest_effect(aim.scheme, aim.k, aim.normal, aim.top, target)
+
+    target = aim.target
+    if find(target).effect is None and aim.guess(aim.scheme, aim.k, [aim.base + aim.top]) is not None:
+        (model,), (seen,) = (chance(aim.scheme, aim.k, [aim.base + aim.top]) for chance in (aim.normal, aim.simulated))
+        if seen < aim.target:
+            return Smallest(None, _beyond(aim, f"{100 * seen:.0f} % there, by simulation"))
+        target = shifted(aim.target, seen, model)
+    found = _corrected(
+        aim, find, lambda one: None if one.effect is None else (aim.scheme, aim.k, aim.base + one.effect), target
+    )
+    if found.effect is not None:
+        return found
+    return Smallest(None, _beyond(aim, str(found.why)))
+
+
+def _beyond(aim: Aim, reached: str) -> str:
+    room = f"the most that a control passing {aim.population.p:.3g} leaves room for"
+    return f"beyond {aim.base + aim.top:+.3g}, {room} ({reached})"
+
+
+def _corrected(
+    aim: Aim, find: Callable[[float], F], where: Callable[[F], tuple[Scheme, int, float] | None], target: float
+) -> F:
+    """What `find` finds for a chance of publishing, by the normal model: as it is, or where that is a guess corrected.
+
+    `where` is the design, repeats and effect of what was found. There the rule is simulated, and what the model errs by
+    is taken off its aim, until it comes near to it.
+    """
+    from stages.stats.planner import shifted
+
+    tried: list[tuple[float, int, F]] = []
+    found = find(target)
+    for _ in range(STEPS):
+        at = where(found)
+        if at is None or aim.guess(at[0], at[1], [at[2]]) is None:
+            break
+        (model,), (seen,) = (chance(at[0], at[1], [at[2]]) for chance in (aim.normal, aim.simulated))
+        tried.append((abs(seen - aim.target), len(tried), found))
+        if abs(seen - aim.target) <= NEAR:
+            return found
+        found = find(shifted(aim.target, seen, model))
+    return min(tried)[2] if len(tried) == STEPS else found
+
+
+def items_of(aim: Aim, k: int, effect: float) -> Needed:
+    from stages.stats import items_needed
+
+    return _corrected(
+        aim,
+        lambda target: items_needed(aim.scheme, k, effect, aim.normal, target),
+        lambda found: None if found.scheme is None else (found.scheme, k, effect),
+        aim.target,
+    )
+
+
+def repeats_of(aim: Aim, effect: float) -> Needed:
+    from stages.stats import Needed, repeats_needed
+
+    if aim.asked.cannot:
+        return Needed(None, "this design can't publish")
+    if aim.repeats_unknown:
+        return Needed(None, UNKNOWN)
+    return _corrected(
+        aim,
+        lambda target: repeats_needed(aim.scheme, effect, aim.normal, target),
+        lambda found: None if found.count is None else (aim.scheme, found.count, effect),
+        aim.target,
+    )
+
+
 def described(asked: Asked, scheme: Scheme, cluster_sd: float) -> dict[str, Any]:
     from stages.stats import sig6
 
@@ -205,6 +293,7 @@ def described(asked: Asked, scheme: Scheme, cluster_sd: float) -> dict[str, Any]
         "clustered": asked.clustered,
         "cluster_sd": cluster_sd,
         "repeats": protocol.trial_budget,
+        "trials": 2 * scheme.items * protocol.trial_budget,
         "claim": protocol.claim,
         "minimum": sig6(protocol.min_detectable_effect),
         "margin": None if protocol.margin is None else sig6(protocol.margin),

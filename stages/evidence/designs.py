@@ -107,7 +107,7 @@ def ask(root: Path, sizes: Sequence[str], repeats: int | None, cluster_size: int
     if look is not None:
         number, why = look, "as --look says"
     else:
-        number, why = (1, "the first") if params is None else _look(root, params, own)
+        number, why = (1, "the first, for a pack to come") if params is None or sizes else _look(root, params, own)
     return Asked(source, protocol, given, items, number, why, _cannot(protocol, given, placebos, units, number))
 
 

@@ -44,4 +44,5 @@ def read_pilot(folder: Path) -> Pilot:
 
 def larger(items: int) -> str:
     """What to do after a pilot of so many items that says nothing."""
-    return f"pilot more items: `weighbridge pilot --items {max(ENOUGH, 2 * items)}`, or plan by --rate and --icc"
+    number = max(ENOUGH, 2 * items)
+    return f"pilot {number} items or all there are: `weighbridge pilot --items {number}`, or plan by --rate and --icc"

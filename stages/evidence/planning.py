@@ -13,6 +13,8 @@ from stages.contract.design import summary_units
 from stages.contract.errors import UsageError
 from stages.contract.files import replace_bytes
 from stages.evidence.assumed import (
+    NEAR,
+    UNKNOWN,
     Aim,
     Options,
     Say,
@@ -21,7 +23,10 @@ from stages.evidence.assumed import (
     counted,
     described,
     drawable,
+    items_of,
+    repeats_of,
     setup_of,
+    smallest_of,
     workers_of,
 )
 from stages.evidence.designs import Asked, ask, names_of, real, whole
@@ -30,14 +35,11 @@ from stages.evidence.pilots import read_pilot
 if TYPE_CHECKING:
     from stages.gate.calibrate import Setup
     from stages.stats import Needed, Pilot
-    from stages.stats.planner import Smallest
 
 PLAN_DATASETS = 400  # where the model is no good: known to 2.5 points at a power of one half
 MOST_PLAN_DATASETS = 100_000
-NEAR = 0.02  # how close to its aim a search by simulation comes
 CURVE = 48
 FACTORS, REPEATS = (0.5, 1, 2, 4), (1, 3, 5, 10)
-UNKNOWN = "the pilot ran one repeat of each item, which doesn't tell noise from true differences"
 
 
 def plan_study(
@@ -68,7 +70,7 @@ def plan_study(
         closed = detectable(scheme, aim.k, aim.spread, sd)
     for effect in options.effects:
         drawable(aim.population, effect, False)
-    smallest = _smallest(aim)
+    smallest = smallest_of(aim)
     effects = _effects(options.effects, aim, smallest.effect)
     why = None if asked.cannot else aim.guess(scheme, aim.k, effects)
     if why is not None:
@@ -137,6 +139,7 @@ def _check(options: Options) -> None:
     """Refuse options that can't be before any work is done for them."""
     if options.cost_ratio is not None:
         real("--cost-ratio", options.cost_ratio, 0, 1e6)
+    workers_of(options.workers)
     real("--power", options.power, 0.5, 0.99)
     whole("--datasets", options.datasets, 10, MOST_PLAN_DATASETS)
     if options.figure is not None:
@@ -170,23 +173,6 @@ def _up(effect: float) -> float:
     return math.ceil(round(effect * 1000, 6)) / 1000
 
 
-def _smallest(aim: Aim) -> Smallest:
-    """The smallest effect that the design publishes often enough."""
-    from stages.stats.planner import Smallest, smallest_effect
-
-    if aim.asked.cannot:
-        return Smallest(None, "this design can't publish")
-    found = smallest_effect(aim.scheme, aim.k, aim.normal, aim.top, aim.target)
-    at = aim.top if found.effect is None else found.effect
-    if aim.guess(aim.scheme, aim.k, [aim.base + at]) is not None:
-        start = found.effect or aim.top
-        found = smallest_effect(aim.scheme, aim.k, aim.simulated, aim.top, aim.target, NEAR, start)
-    if found.effect is not None:
-        return found
-    room = f"the most that a control passing {aim.population.p:.3g} leaves room for"
-    return Smallest(None, f"beyond {aim.base + aim.top:+.3g}, {room} ({found.why})")
-
-
 def _needs(aim: Aim, row: dict[str, Any], cost_ratio: float | None) -> dict[str, Any]:
     """Items and repeats that publish an effect often enough, with their trials; the best repeats for a cost ratio."""
     from stages.stats import Needed
@@ -196,7 +182,7 @@ def _needs(aim: Aim, row: dict[str, Any], cost_ratio: float | None) -> dict[str,
         # The design as it is was just simulated, and is what a search by simulation would take.
         items, repeats = Needed(aim.scheme.items, None, aim.scheme), Needed(aim.k, None, aim.scheme)
     else:
-        items, repeats = _items(aim, aim.k, effect), _repeats(aim, effect)
+        items, repeats = items_of(aim, aim.k, effect), repeats_of(aim, effect)
     made = {
         "items_needed": items.count,
         "items_why": items.why,
@@ -215,32 +201,10 @@ def _by_label(aim: Aim, needed: Needed) -> dict[str, int] | None:
     return {name: label.items for name, label in zip(names_of(aim.asked), needed.scheme.labels, strict=True)}
 
 
-def _items(aim: Aim, k: int, effect: float) -> Needed:
-    from stages.stats import items_needed
-
-    found = items_needed(aim.scheme, k, effect, aim.normal, aim.target)
-    if found.scheme is None or aim.guess(found.scheme, k, [effect]) is None:
-        return found
-    return items_needed(found.scheme, k, effect, aim.simulated, aim.target, NEAR)
-
-
-def _repeats(aim: Aim, effect: float) -> Needed:
-    from stages.stats import Needed, repeats_needed
-
-    if aim.asked.cannot:
-        return Needed(None, "this design can't publish")
-    if aim.repeats_unknown:
-        return Needed(None, UNKNOWN)
-    found = repeats_needed(aim.scheme, effect, aim.normal, aim.target, start=aim.k)
-    if found.count is None or aim.guess(aim.scheme, found.count, [effect]) is None:
-        return found
-    return repeats_needed(aim.scheme, effect, aim.simulated, aim.target, NEAR, found.count)
-
-
 def _best(aim: Aim, effect: float, cost_ratio: float) -> dict[str, Any]:
     """The repeats that a budget buys best, the items that go with them, and what both cost, in trials.
 
-    Chosen by the normal model among all up to 12 and every fourth or so beyond, up to `best_repeats`.
+    Chosen by the normal model, in steps of a quarter at most, up to `best_repeats` or to twice what is best so far.
     """
     from stages.stats import Needed, best_repeats, items_needed, repeats_needed
     from stages.stats.planner import scaled
@@ -253,14 +217,15 @@ def _best(aim: Aim, effect: float, cost_ratio: float) -> dict[str, Any]:
         most = best_repeats(effect, aim.spread, cost_ratio)
         if most is None:  # items don't differ: as few as the floors allow
             most = repeats_needed(scaled(aim.scheme, 1), effect, aim.normal, aim.target).count or 1
-        most, k, tried = min(most, limits.MAX_TRIAL_BUDGET), 1, []
-        while k <= most:
+        most, k = min(most, limits.MAX_TRIAL_BUDGET), 1
+        tried: list[tuple[float, int]] = []
+        while k <= most and (not tried or k <= 2 * min(tried)[1] + 2):
             found = items_needed(aim.scheme, k, effect, aim.normal, aim.target)
             if found.count is not None:
                 tried.append((cost(k, found.count), k))
-            k = most if k < most < 1.25 * k else max(k + 1, int(1.25 * k) if k > 12 else 0)
+            k += max(1, k // 4)
         best = min(tried)[1] if tried else 1
-        made = _items(aim, best, effect)
+        made = items_of(aim, best, effect)
     return {
         "best_repeats": made.count and best,
         "best_why": made.why,

@@ -139,6 +139,8 @@ def _finished(inner: Inner, kind: type[R], record_of: Callable[[Inner], R], say:
         if known and (kind is AaRecord or (inner.root / layout.PAIRS).exists()):
             return Rehearsed(known[-1], inner.root, True)
         conduct(inner, say)
+        if known:  # recorded once: the first record stands
+            return Rehearsed(known[-1], inner.root, False)
         record = record_of(inner)
         append_rehearsal(inner.outer.root, record)
     return Rehearsed(record, inner.root, False)

@@ -68,10 +68,9 @@ def _design(d: dict[str, Any]) -> str:
     aim = f"smallest effect worth publishing {d['minimum']:g}"
     if d["margin"] is not None:
         aim = f"noninferiority by a margin of {d['margin']:g}"
-    trials = 2 * d["items"] * d["repeats"]
     text = f"{d['source']}: {_many(d['items'], 'item')}{units}, {strata}, {_many(d['repeats'], 'repeat')}, so "
-    text += f"{trials:,} trials of both arms beside the placebos'; {spent}; {aim}. Look {d['look']}: {d['look_why']}; "
-    text += "--look overrides." if d["look_why"] != "as --look says" else "for this plan."
+    text += f"{d['trials']:,} trials of both arms beside the placebos'; {spent}; {aim}. "
+    text += f"Look {d['look']}: {d['look_why']}{'' if d['look_why'].startswith('as ') else '; --look overrides'}."
     rows = []
     for label, items in list(d["labels"].items())[:MOST_LABELS]:
         into = d["merges"].get(label, label)

@@ -54,29 +54,13 @@ def by_normal_model(spread: Spread, cluster_sd: float = 0.0) -> Chance:
     return lambda scheme, k, effects: [one.published for one in power(scheme, k, effects, spread, cluster_sd)]
 
 
-def smallest_effect(
-    scheme: Scheme,
-    k: float,
-    chance: Chance,
-    top: float,
-    target: float = POWER,
-    tolerance: float = 0.0,
-    start: float = 0.0,
-) -> Smallest:
+def smallest_effect(scheme: Scheme, k: float, chance: Chance, top: float, target: float = POWER) -> Smallest:
     """The smallest effect upwards, of at most `top` from zero or minus the margin, published with chance `target`.
 
-    Looked for along the whole way, since the chance need not grow with the effect. With a `tolerance`, by how much its
-    chance may be off, for one that is simulated: in thousandths from `start` on, as if it grew.
+    Looked for along the whole way, since the chance need not grow with the effect.
     """
     base = -(scheme.margin or 0.0)
-    if tolerance:
-        most = math.floor(top * 1000 + 1e-9)
-        count = _fewest(
-            lambda n: chance(scheme, k, [base + n / 1000])[0], round(start * 1000), 1, most, target, tolerance
-        )
-        if count is not None:
-            return Smallest(count / 1000, None)
-    steps = [top] if tolerance else [top * step / _SCAN for step in range(1, _SCAN + 1)]
+    steps = [top * step / _SCAN for step in range(1, _SCAN + 1)]
     seen = chance(scheme, k, [base + step for step in steps])
     place = next((i for i, found in enumerate(seen) if found >= target), None)
     if place is None:
@@ -92,9 +76,7 @@ def smallest_effect(
     return Smallest(sig6(high[0]), None)
 
 
-def items_needed(
-    scheme: Scheme, k: float, effect: float, chance: Chance, target: float = POWER, tolerance: float = 0.0
-) -> Needed:
+def items_needed(scheme: Scheme, k: float, effect: float, chance: Chance, target: float = POWER) -> Needed:
     """Fewest items, labels in the design's shares and floors kept, with which `effect` is published often enough."""
     why = _hopeless(scheme, effect)
     if why:
@@ -105,24 +87,22 @@ def items_needed(
         made[n] = scaled(scheme, n)
         return chance(made[n], k, [effect])[0]
 
-    count = _fewest(chance_of, scheme.items, 1, MOST_ITEMS, target, tolerance)
+    count = _fewest(chance_of, scheme.items, MOST_ITEMS, target)
     if count is None:
         return Needed(None, f"more than {MOST_ITEMS:,} items")
     return Needed(made[count].items, None, made[count])
 
 
-def repeats_needed(
-    scheme: Scheme, effect: float, chance: Chance, target: float = POWER, tolerance: float = 0.0, start: int = 3
-) -> Needed:
+def repeats_needed(scheme: Scheme, effect: float, chance: Chance, target: float = POWER) -> Needed:
     """Fewest repeats with which the design's own items publish `effect` often enough."""
     why = _hopeless(scheme, effect)
     if why:
         return Needed(None, why)
     if _df(scheme) is None:
         return Needed(None, "a stratum of a single unit shows no variance")
-    if not tolerance and chance(scheme, _MANY, [effect])[0] < target:
+    if chance(scheme, _MANY, [effect])[0] < target:
         return Needed(None, "items differ too much: no number of repeats makes up for more items")
-    count = _fewest(lambda k: chance(scheme, k, [effect])[0], start, 1, MOST_REPEATS, target, tolerance)
+    count = _fewest(lambda k: chance(scheme, k, [effect])[0], 3, MOST_REPEATS, target)
     return Needed(count, None, scheme) if count else Needed(None, f"more than {MOST_REPEATS:,} repeats")
 
 
@@ -263,6 +243,15 @@ def _seen(scheme: Scheme, k: float, distance: float, sign: int, spread: Spread, 
     return both_quantiles(df, scheme.alpha) * math.sqrt(total) <= distance
 
 
+def shifted(target: float, seen: float, modelled: float) -> float:
+    """What a model has to say for a chance of `target`, if it says `modelled` where the chance is `seen`.
+
+    As if it erred by the same number of standard normal scores everywhere.
+    """
+    scores = scipy.special.ndtri(np.clip([target, seen, modelled], 1e-3, 1 - 1e-3))
+    return float(scipy.special.ndtr(scores[0] + scores[2] - scores[1]))
+
+
 def _between(low: float, high: float, target: float) -> float:
     """Where between two chances the target lies, as a share of the way: their normal scores are nearly straight."""
     scores = scipy.special.ndtri(np.clip([low, high, target], 1e-4, 1 - 1e-4))
@@ -270,19 +259,12 @@ def _between(low: float, high: float, target: float) -> float:
     return min(max(share, 0.02), 0.98)
 
 
-def _fewest(
-    chance_of: Callable[[int], float], start: int, least: int, most: int, target: float, tolerance: float
-) -> int | None:
-    """Smallest number from `least` to `most` whose chance reaches the target, for a chance that grows; to 1 in 200.
-
-    A chance within the tolerance of the target is taken for it.
-    """
-    low, high, at = (least - 1, 0.0), (most + 1, 1.0), min(max(start, least), most)
+def _fewest(chance_of: Callable[[int], float], start: int, most: int, target: float) -> int | None:
+    """Smallest number from 1 to `most` whose chance reaches the target, for a chance that grows; to 1 in 200."""
+    low, high, at = (0, 0.0), (most + 1, 1.0), min(start, most)
     unknown = True  # no number that is enough was seen yet
     while high[0] - low[0] > max(1, 0 if unknown else high[0] // 200):
         found = chance_of(at)
-        if tolerance and abs(found - target) <= tolerance:
-            return at
         if found >= target:
             high, unknown = (at, found), False
         else:
@@ -292,8 +274,8 @@ def _fewest(
             if low[0] == most:
                 return None
             continue
-        ends = math.sqrt(max(low[0], 0)), math.sqrt(high[0])
-        if low[0] < least:
+        ends = math.sqrt(low[0]), math.sqrt(high[0])
+        if not low[0]:
             guess = high[0] // 2
         else:
             guess = math.ceil((ends[0] + (ends[1] - ends[0]) * _between(low[1], high[1], target)) ** 2)

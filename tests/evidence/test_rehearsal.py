@@ -41,6 +41,7 @@ from stages.contract.yamlfile import parse_yaml
 from stages.evidence.copies import copy_study, written
 from stages.evidence.inner import Inner, _freeze, inner_study, read_outer
 from stages.evidence.rehearsal import _numbered, aa_params, choose
+from stages.evidence.rehearsed import Rehearsed, pilot_lines
 from stages.freeze import freeze
 from stages.sandbox import find
 from tests.cli.refusals import Ended, call
@@ -165,6 +166,38 @@ def test_a_pilot_runs_its_items_and_the_placebos_and_leaves_pairs_for_the_planne
     assert ran == {**{item.item_id: 2 for item in record.items}, "placebo-0": 2}
     assert record.trials.model_dump() == {"candidate": 2, "control": 2}
     assert record.passes.control == sum(item.item_id == "item-0" for item in record.items)
+    said = (rehearsed.parent / "said").read_text()
+    assert "pilot: 6 trials, 1 repeat of 2 items and 1 placebo by both arms; placebos too, for one that passes" in said
+    assert "differ alike" in shown["says_nothing"]
+
+
+def test_a_pilot_that_saw_no_difference_between_items_says_so_and_what_to_do(rehearsed: Path, tmp_path: Path) -> None:
+    _, record = records(rehearsed)
+    shown = json.loads("{" + (rehearsed.parent / "printed").read_text().split("\n{", 1)[1])
+    made = parquet.read(Path(shown["folder"]) / layout.PAIRS, tables.PAIRS).to_pylist()
+    apart = [{**row, "candidate": 1, "control": place % 2} for place, row in enumerate(made)]
+    parquet.write(tmp_path / layout.PAIRS.name, parquet.table(tables.PAIRS, apart))
+    lines = pilot_lines(Rehearsed(record, tmp_path, False))
+    assert lines[-1] == f"next: weighbridge plan --pilot {tmp_path}"
+    assert "pilot 10 or more" in lines[-2]
+    assert Rehearsed(record, tmp_path, False).shown()["says_nothing"] is None
+    done = Rehearsed(record, Path(shown["folder"]), False)
+    assert "saw no difference between items" in pilot_lines(done)[-2]
+    assert "`weighbridge pilot --items 10`" in pilot_lines(done)[-1]
+    assert not any("plan --pilot" in line for line in pilot_lines(done))
+    assert "differ alike" in str(done.shown()["says_nothing"])
+
+
+def test_a_clone_makes_the_pairs_of_a_pilot_anew_and_records_it_once(
+    rehearsed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = Path(shutil.copytree(rehearsed, tmp_path / "s", symlinks=True))
+    before = (root / layout.REHEARSALS).read_bytes()
+    ended = call(monkeypatch, capfd, root, "pilot --items 2 --json")
+    assert ended.code == 0, ended.err
+    assert (Path(json.loads(ended.out)["folder"]) / layout.PAIRS).exists()
+    assert (root / layout.REHEARSALS).read_bytes() == before
+    assert call(monkeypatch, capfd, root, "pilot --items 2").code == 0
 
 
 def test_a_rehearsal_has_a_journal_of_its_own_whatever_dvc_says(rehearsed: Path) -> None:
@@ -221,7 +254,7 @@ def test_a_finished_rehearsal_is_told_and_not_run_again(
     ended = call(monkeypatch, capfd, root, "pilot --items 2")
     assert (ended.code, ended.err) == (0, "")
     assert "control poor 1.0.0: " in ended.out
-    assert "weighbridge plan --pilot " in ended.out
+    assert "`weighbridge pilot --items 10`" in ended.out
     assert (root / layout.REHEARSALS).read_bytes() == before
 
 
@@ -317,11 +350,12 @@ def test_a_paid_control_needs_the_word_to_spend_on_both_sides(fresh: Path, weigh
     assert "WEIGHBRIDGE_SPEND=yes" in ended.err
     pilot = weighbridge("pilot --items 2")
     assert pilot.code == 2
-    assert pilot.err == (
+    assert pilot.err.partition("\n")[0].startswith("pilot: 12 trials, 2 repeats of 2 items and 1 placebo by both arms")
+    assert pilot.err.partition("\n")[2] == (
         "weighbridge: arm control (poor): paid, and 6 trials of up to 120 s in all would run; "
         "expected WEIGHBRIDGE_SPEND=yes in the environment; set it to spend\n"
     )
-    assert not (fresh / layout.REHEARSALS).exists()
+    assert read_rehearsals(fresh) == []
 
 
 def test_again_makes_another_one_with_another_seed(fresh: Path, weighbridge: Callable[[str], Ended]) -> None:
