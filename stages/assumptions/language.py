@@ -31,10 +31,10 @@ class Language(Protocol):
 
 
 class Unexamined:
-    """A family whose sources are named in the ledger and not yet read."""
+    """A family whose sources are named in the ledger and not read, and why."""
 
-    def __init__(self, name: str, suffixes: tuple[str, ...]) -> None:
-        self.name, self._suffixes = name, suffixes
+    def __init__(self, name: str, suffixes: tuple[str, ...], why: str = "a language that isn't read") -> None:
+        self.name, self._suffixes, self._why = name, suffixes, why
 
     def owns(self, path: str, content: bytes) -> bool:  # noqa: ARG002
         return path.endswith(self._suffixes)
@@ -46,6 +46,4 @@ class Unexamined:
         changed: Iterable[Changed],
         allow: Allow,  # noqa: ARG002
     ) -> list[Finding]:
-        return [
-            Finding("unexamined", file.path, 0, self.name, "a language that isn't read", "note") for file in changed
-        ]
+        return [Finding("unexamined", file.path, 0, self.name, self._why, "note") for file in changed]

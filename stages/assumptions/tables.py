@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 
-def _names(table: str) -> frozenset[str]:
+def rows(table: str) -> frozenset[str]:
+    """Dotted names from lines of `module: name name`."""
     return frozenset(
         f"{module}.{name}"
         for row in table.strip().splitlines()
@@ -12,18 +13,22 @@ def _names(table: str) -> frozenset[str]:
     )
 
 
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 ENVIRON = frozenset(("os.environ", "os.environb"))
-ENV_READS = _names("""
+ENV_READS = rows("""
     os: getenv getenvb
     os.environ: get pop setdefault __getitem__ __contains__
     os.environb: get pop setdefault __getitem__ __contains__
 """)
-ENV_WRITES = _names("""
+ENV_WRITES = rows("""
     os: putenv unsetenv
     os.environ: update clear __setitem__ __delitem__
     os.environb: update clear __setitem__ __delitem__
 """)
-SHELL = _names("""
+SHELL = rows("""
     subprocess: run call check_call check_output Popen getoutput getstatusoutput
     os: system popen startfile posix_spawn posix_spawnp
     os: execl execle execlp execlpe execv execve execvp execvpe
@@ -32,7 +37,7 @@ SHELL = _names("""
     asyncio: create_subprocess_exec create_subprocess_shell
     asyncio.subprocess: create_subprocess_exec create_subprocess_shell
 """)
-SOCKET = _names("""
+SOCKET = rows("""
     socket: socket SocketType create_connection create_server socketpair fromfd getaddrinfo gethostbyname
     socket: gethostbyname_ex gethostbyaddr getfqdn
     _socket: socket
@@ -52,12 +57,12 @@ SOCKET = _names("""
     multiprocessing.connection: Client Listener
     logging.handlers: SocketHandler DatagramHandler HTTPHandler SMTPHandler SysLogHandler
 """)
-NATIVE = _names("""
+NATIVE = rows("""
     ctypes: CDLL PyDLL WinDLL OleDLL
     ctypes.cdll: LoadLibrary
     ctypes.pydll: LoadLibrary
 """)
-IMPORTERS = _names("""
+IMPORTERS = rows("""
     builtins: __import__
     importlib: import_module find_loader
     importlib.util: find_spec
@@ -65,7 +70,7 @@ IMPORTERS = _names("""
     pkgutil: resolve_name find_loader
     pytest: importorskip
 """)
-LOADERS = _names("""
+LOADERS = rows("""
     importlib.util: spec_from_file_location spec_from_loader
     importlib.machinery: SourceFileLoader SourcelessFileLoader ExtensionFileLoader
     runpy: run_path
@@ -77,10 +82,10 @@ LOADERS = _names("""
     sys.path_hooks: append insert
 """)
 IMPORT_STATE = frozenset(("sys.path", "sys.modules", "sys.meta_path", "sys.path_hooks"))
-EXEC = _names("""
+EXEC = rows("""
     builtins: exec eval compile
 """)
-CODE = _names("""
+CODE = rows("""
     marshal: load loads
     types: FunctionType CodeType
     code: InteractiveInterpreter InteractiveConsole
