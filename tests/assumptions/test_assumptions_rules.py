@@ -180,7 +180,10 @@ def test_what_cannot_be_read_in_the_frozen_tree_allows_nothing() -> None:
     ]
 
 
-def test_other_languages_are_named_as_not_read() -> None:
+def test_other_languages_are_named_as_not_read_where_their_grammars_are_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("stages.assumptions.syntax.available", lambda: False)
     patch: dict[str, str | bytes] = dict.fromkeys(("a.ts", "b.go", "c.rs", "D.java", "e.txt"), "x\ny\n")
     ledger = look({}, patch, _everywhere())
     assert [(f.path, f.symbol, f.counted) for f in ledger.findings] == [
@@ -189,6 +192,7 @@ def test_other_languages_are_named_as_not_read() -> None:
         ("b.go", "Go", "note"),
         ("c.rs", "Rust", "note"),
     ]
+    assert all("pip install" in f.how for f in ledger.findings)
     assert ledger.generated_lines == 10
 
 
