@@ -66,7 +66,10 @@ Icc = Annotated[float | None, typer.Option("--icc", help="Its intraclass correla
 ClusterSize = Annotated[
     int | None, typer.Option("--cluster-size", help="Items per cluster.", show_default="the pack's")
 ]
-ClusterSd = Annotated[float | None, typer.Option("--cluster-sd", help="sd of clusters' effects.", show_default="0.2")]
+ClusterSd = Annotated[
+    float | None,
+    typer.Option("--cluster-sd", help="sd of clusters' effects.", show_default="0.2, less near rates of 0 or 1"),
+]
 Look = Annotated[
     int | None,
     typer.Option("--look", help="Which look at this pack it will be.", show_default="by the last campaign, or 1"),

@@ -54,15 +54,17 @@ def population_of(asked: Asked, options: Options, pilot: Pilot | None) -> Popula
     rate, icc = options.rate, options.icc
     if pilot is not None:
         rate, icc = min(max(pilot.p, 0.02), 0.98), pilot.icc
-    sd = (0.2 if asked.clustered else 0.0) if options.cluster_sd is None else options.cluster_sd
+    alone = Population(
+        p=real("--rate", 0.5 if rate is None else rate, 0, 1, ends=False),
+        icc=real("--icc", 0.4 if icc is None else icc, 0, 1),
+    )
+    sd = 0.0 if options.cluster_sd is None else options.cluster_sd
+    if asked.clustered and options.cluster_sd is None:  # rates near 0 or 1 leave less room: half of it
+        sd = float(f"{min(0.2, alone.most_sd(0.0) / 2):.2g}")
     if sd and not asked.clustered:
         said = "--cluster-size M, or clusters in the pack's tasks"
         raise UsageError("--cluster-sd", f"{sd:g} without clusters", said)
-    return Population(
-        p=real("--rate", 0.5 if rate is None else rate, 0, 1, ends=False),
-        icc=real("--icc", 0.4 if icc is None else icc, 0, 1),
-        cluster_sd=real("--cluster-sd", sd, 0, 1),
-    )
+    return replace(alone, cluster_sd=real("--cluster-sd", sd, 0, 1))
 
 
 def drawable(population: Population, effect: float, simulated: bool = True) -> None:

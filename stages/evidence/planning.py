@@ -68,6 +68,8 @@ def plan_study(
     scheme, sd, closed = aim.scheme, aim.population.cluster_sd, None
     if aim.scheme.units > len(aim.scheme.weights):
         closed = detectable(scheme, aim.k, aim.spread, sd)
+    if aim.population.cluster_sd:  # effects of clusters have most room where the arms are alike
+        drawable(aim.population, 0.0)
     for effect in options.effects:
         drawable(aim.population, effect, False)
     smallest = smallest_of(aim)
@@ -157,9 +159,9 @@ def _effects(chosen: Sequence[float], aim: Aim, mde: float | None) -> list[float
     scheme, population = aim.scheme, aim.population
     if chosen:
         return sorted(set(chosen))
-    most = 0.9 * aim.top
-    while not can_draw(population, aim.base + most):
-        most *= 0.9
+    # Short of the end, where clusters' own effects have no room.
+    shares = (0.9**step for step in range(1, 60))
+    most = next((aim.top * share for share in shares if can_draw(population, aim.base + aim.top * share)), -aim.base)
     low, high = sorted((min(scheme.margin or scheme.minimum, most), min(mde or most, most)))
     middle = [low + (high - low) * step / 3 for step in (1, 2)]
     if aim.asked.cannot or aim.guess(scheme, aim.k, [aim.base + low]):

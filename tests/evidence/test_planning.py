@@ -71,7 +71,7 @@ def test_the_plan_of_a_pack_has_its_strata_repeats_and_the_mde80_that_freeze_rec
 
 def test_a_plan_prints_80_columns_and_names_the_model_of_every_figure(anywhere: Run) -> None:
     for words in (
-        "plan --size a=40 --size a-stratum-with-a-rather-long-name-that-somebody-chose=25 --cost-ratio 7 --grid",
+        "plan --size a=40 --size a-stratum-with-a-rather-long-name-that-somebody-chose=25 --cost-ratio 7 --grid --effect 0.1",
         "plan --size a=30 --repeats 9 --look 3 --rate 0.7 --icc 0.2 --effect -0.2 --effect 0.1 --effect 0.15",
     ):
         ended = anywhere(words)
@@ -201,6 +201,8 @@ def test_the_best_repeats_cost_least_with_the_items_that_go_with_them(anywhere: 
         "--size a=400 --rate .999 --effect -.1",
         "--size a=1 --size b=1 --size c=60",
         "--size a=60 --cluster-size 59",
+        "--size a=60 --cluster-size 3 --rate .95",
+        "--size a=60 --cluster-size 2 --icc 1",
     ],
 )
 def test_no_plan_warns(words: str, anywhere: Run) -> None:
@@ -549,6 +551,8 @@ WRONG = [
     ("calibrate --size a=30 --workers 513", "--workers"),
     ("calibrate --size a=30 --workers two", "--workers"),
     ("calibrate --size a=30 --cluster-size 3 --cluster-sd 0.9", "leave room for"),
+    ("plan --size a=60 --cluster-size 3 --cluster-sd 0.9", "leave room for"),
+    ("plan --size a=60 --cluster-size 3 --cluster-sd 0.2 --rate 0.001", "leave room for"),
 ]
 
 
