@@ -131,7 +131,9 @@ def test_planning_what_the_plan_says_is_published_as_often_as_it_was_aimed_at(
     (row,) = found["effects"]
     sizes = " ".join(f"--size {name}={count}" for name, count in row["items_by_stratum"].items())
     (again,) = said(anywhere, f"plan {sizes} {options}")["effects"]
-    assert again["power"] == pytest.approx(found["target_power"], abs=0.04)
+    # One item more of a stratum of seven that weighs a third is points of power: there is no number in between.
+    over = 0.04 if min(row["items_by_stratum"].values()) > 10 else 0.07
+    assert -0.04 <= again["power"] - found["target_power"] <= over
     if found["mde"] is not None:
         other = re.sub(r"--effect \S+", f"--effect {found['mde']}", options)
         (again,) = said(anywhere, f"plan {design} {other}")["effects"]

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -206,18 +207,29 @@ def within(share_of: float, low: float, high: float, count: int = DATASETS) -> b
     return low - error(low) <= share_of <= high + error(high)
 
 
+def reasons_of(name: str, effect: float, scenario: int, number: int) -> tuple[str, ...]:
+    """What the public function gives on a data set of a design."""
+    sizes, k, cluster, drawn = DESIGNS[name]
+    made = replace(setup(sizes, k, cluster), population=drawn)
+    return verdict_of(made, effect, scenario, number, frame_of(made.layout, k)).reasons
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_rule_errs_at_most_as_often_as_it_says_and_has_the_power_that_was_planned(
     name: str, record_property: Callable[[str, object], None]
 ) -> None:
     sizes, k, cluster, drawn = DESIGNS[name]
-    planned, spread = scheme(sizes, cluster), headroom(drawn.p, drawn.icc)
-    found_at = detectable(planned, k, spread, drawn.cluster_sd)
+    planned, varies = scheme(sizes, cluster), headroom(drawn.p, drawn.icc)
+    found_at = detectable(planned, k, varies, drawn.cluster_sd)
     effect = round(found_at or min(0.35, 0.8 * (1 - drawn.p)), 2)
     made = replace(setup(sizes, k, cluster), population=drawn)
     null, found = run_calibration(made, [0.0, effect], DATASETS, 2)
-    (model,) = power(planned, k, [effect], spread, drawn.cluster_sd)
+    if drawn.p == 0.5:
+        for scenario, (value, one) in enumerate(((0.0, null), (effect, found))):
+            decided = spread(partial(reasons_of, name, value, scenario))
+            assert one.published.value == sum(not reasons for reasons in decided) / DATASETS, "what `decide` publishes"
+    (model,) = power(planned, k, [effect], varies, drawn.cluster_sd)
     table = {
         "false_publication": null.published.value,
         "coverage_null": null.coverage and null.coverage.value,
