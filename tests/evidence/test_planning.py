@@ -108,7 +108,7 @@ def test_json_holds_what_the_text_says(anywhere: Run) -> None:
 
 
 S = " ".join(f"--size s{n}={size}" for n, size in enumerate((36, 76, 41, 69, 50, 57, 64, 42, 50, 60, 17)))
-SIMULATED = [pytest.mark.heavy]
+LONG = [pytest.mark.heavy]
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ SIMULATED = [pytest.mark.heavy]
     [
         (S, "--repeats 1 --rate .3 --icc .7 --effect .1"),
         ("--size a=60", "--effect .12"),
-        ("--size a=60 --size b=20", "--effect -.1 --rate .4"),
-        ("--size a=100 --size b=100", "--effect .15 --cluster-size 5"),
-        ("--size a=30 --size b=60", "--effect .1 --power .9"),
-        pytest.param("--size a=25 --size b=25", "--repeats 1 --rate .9 --icc .6 --effect .08", marks=SIMULATED),
-        pytest.param("--size a=40", "--repeats 1 --rate .05 --effect .2", marks=SIMULATED),
-        pytest.param("--size a=5 --size b=45 --size c=100", "--effect .15", marks=SIMULATED),
+        pytest.param("--size a=60 --size b=20", "--effect -.1 --rate .4", marks=LONG),
+        pytest.param("--size a=100 --size b=100", "--effect .15 --cluster-size 5", marks=LONG),
+        pytest.param("--size a=30 --size b=60", "--effect .1 --power .9", marks=LONG),
+        pytest.param("--size a=25 --size b=25", "--repeats 1 --rate .9 --icc .6 --effect .08", marks=LONG),
+        pytest.param("--size a=40", "--repeats 1 --rate .05 --effect .2", marks=LONG),
+        pytest.param("--size a=5 --size b=45 --size c=100", "--effect .15", marks=LONG),
     ],
 )
 def test_planning_what_the_plan_says_is_published_as_often_as_it_was_aimed_at(
