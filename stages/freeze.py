@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from stages.contract import layout
-from stages.contract.design import summary_units
 from stages.contract.digest import digest, pretty
 from stages.contract.files import stage
 from stages.contract.plan import Manifest, dump, slice_id, study_id
@@ -16,7 +15,8 @@ from stages.packs import build_plan, read_pack
 
 def freeze(root: Path) -> Manifest:
     """Write plan, manifest and the tables of every frozen byte. Raises InputError on a pack that can't be frozen."""
-    from stages.stats import alpha_spent, mde80  # scipy is slow to import, and only these lines need it
+    from stages.gate import planned_mde80
+    from stages.stats import alpha_spent  # scipy is slow to import, and only these lines need it
 
     pack = Path(read_params(root).pack.path)
     with stage(root, [layout.PARAMS], optional=[pack]) as out:
@@ -24,10 +24,8 @@ def freeze(root: Path) -> Manifest:
         protocol = params.protocol
         frozen = build_plan(read_pack(root / pack), params)
         alpha = alpha_spent(protocol.alpha, look=1, family=protocol.family)
-        items, units, crowds, shares = summary_units(
-            protocol, ((i.stratum, i.cluster) for i in frozen.plan.items if not i.placebo)
-        )
-        effect = mde80(items, shares, protocol.trial_budget, alpha, units=units, crowds=crowds)
+        labels = ((i.stratum, i.cluster) for i in frozen.plan.items if not i.placebo)
+        effect = planned_mde80(protocol, labels, alpha)
         slice_ = slice_id(frozen.plan.pack_sha256, protocol, params.oracle)
         manifest = Manifest(
             plan_sha256=frozen.plan.sha256(),

@@ -73,18 +73,13 @@ def check_design(protocol: Protocol, sizes: Mapping[str, int], where: object) ->
     for name in protocol.case_series:
         if name in protocol.merges or name in protocol.merges.values():
             raise InputError(f"{where}: protocol.case_series", f"{name!r} is merged too", "one or the other")
-        if sizes[name] >= limits.FLOOR_KEPT_ITEMS:
+        # However high the floor is set: so many as make a study are no case series.
+        most = min(protocol.min_stratum_items, limits.FLOOR_KEPT_ITEMS)
+        if sizes[name] >= most:
             raise InputError(
                 f"{where}: protocol.case_series",
                 f"{name!r} has {sizes[name]} items",
-                f"fewer than {limits.FLOOR_KEPT_ITEMS}",
-                "so many would be a study of their own",
-            )
-        if sizes[name] >= protocol.min_stratum_items:
-            raise InputError(
-                f"{where}: protocol.case_series",
-                f"{name!r} has {sizes[name]} items",
-                f"fewer than min_stratum_items ({protocol.min_stratum_items})",
+                f"fewer than {most} (min_stratum_items {protocol.min_stratum_items})",
                 "a stratum that is large enough stays in the summary",
             )
     strata = summary_sizes(protocol, sizes)

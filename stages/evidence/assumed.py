@@ -19,7 +19,7 @@ from stages.contract.errors import UsageError
 from stages.evidence.designs import Asked, names_of, real, scheme_of
 
 if TYPE_CHECKING:
-    from stages.gate.calibrate import Setup
+    from stages.gate.calibrate import Calibration, Setup
     from stages.stats import Needed, Pilot, Population, Scheme, Spread
     from stages.stats.planner import Chance, Smallest
 
@@ -85,6 +85,21 @@ def counted(say: Callable[[str], None]) -> Callable[[str], None]:
     """Says lines of progress, the first without its times: the start of the processes would be taken for the pace."""
     lines = itertools.count()
     return lambda line: say(line if next(lines) else line.partition(", ")[0])
+
+
+def simulated(setup: Setup, effects: Sequence[float], options: Options, say: Say) -> list[Calibration]:
+    """Each effect simulated through the publish rule, with progress."""
+    from stages.gate.calibrate import run_calibration
+    from stages.render import progress
+
+    with progress("data sets", counted(say)) as tick:
+        return run_calibration(
+            setup,
+            effects,
+            options.datasets,
+            workers_of(options.workers),
+            lambda done, planned: tick(done, planned, "", "completed"),
+        )
 
 
 def setup_of(asked: Asked, population: Population, seed: int) -> Setup:

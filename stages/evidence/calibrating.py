@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stages.evidence.assumed import Options, Say, counted, described, drawable, population_of, setup_of, workers_of
+from stages.evidence.assumed import Options, Say, described, drawable, population_of, setup_of, simulated, workers_of
 from stages.evidence.designs import ask, scheme_of, whole
 
 if TYPE_CHECKING:
@@ -26,12 +26,11 @@ def calibrate_study(
     say: Say,
 ) -> dict[str, Any]:
     """The publish rule on simulated A/A and effect data of a design, as JSON-ready data. Raises as `plan_study`."""
-    from stages.render import progress
     from stages.stats import detectable, headroom
 
     whole("--datasets", options.datasets, 10, MOST_DATASETS)
     whole("--seed", options.seed, 0, 2**53 - 1)
-    workers = workers_of(options.workers)
+    workers_of(options.workers)
     asked = ask(root, sizes, repeats, cluster_size, look)
     population = population_of(asked, options, None)
     scheme = scheme_of(asked)
@@ -46,16 +45,7 @@ def calibrate_study(
         drawable(population, effect)
     for line in asked.cannot:
         say(f"this design can't publish: {line}")
-    from stages.gate.calibrate import run_calibration
-
-    with progress("data sets", counted(say)) as tick:
-        made = run_calibration(
-            setup_of(asked, population, options.seed),
-            [null, *chosen],
-            options.datasets,
-            workers,
-            lambda done, planned: tick(done, planned, "", "completed"),
-        )
+    made = simulated(setup_of(asked, population, options.seed), [null, *chosen], options, say)
     return {
         "design": described(asked, scheme, population.cluster_sd),
         "cannot_publish": asked.cannot,

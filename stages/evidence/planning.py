@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stages.contract import limits
-from stages.contract.design import summary_units
 from stages.contract.errors import UsageError
 from stages.contract.files import replace_bytes
 from stages.evidence.assumed import (
@@ -20,12 +19,12 @@ from stages.evidence.assumed import (
     Say,
     aim_of,
     can_draw,
-    counted,
     described,
     drawable,
     items_of,
     repeats_of,
     setup_of,
+    simulated,
     smallest_of,
     workers_of,
 )
@@ -307,17 +306,6 @@ def _never(effects: list[float]) -> list[dict[str, Any]]:
 
 def _simulated(setup: Setup, effects: list[float], options: Options, say: Say) -> list[dict[str, Any]]:
     """A row per effect, by the rule itself on simulated data."""
-    from stages.gate.calibrate import run_calibration
-    from stages.render import progress
-
-    with progress("data sets", counted(say)) as tick:
-        made = run_calibration(
-            setup,
-            effects,
-            options.datasets,
-            workers_of(options.workers),
-            lambda done, planned: tick(done, planned, "", "completed"),
-        )
     return [
         _row(
             effect,
@@ -327,19 +315,18 @@ def _simulated(setup: Setup, effects: list[float], options: Options, say: Say) -
             one.exaggeration.value if one.exaggeration else None,
             {reason: share.value for reason, share in one.alone.items()},
         )
-        for effect, one in zip(effects, made, strict=True)
+        for effect, one in zip(effects, simulated(setup, effects, options, say), strict=True)
     ]
 
 
 def _as_frozen(asked: Asked) -> float | None:
     """The MDE80 that freeze puts into the manifest of such a study: of its first look, by its own model."""
-    from stages.stats import alpha_spent, mde80
+    from stages.gate import planned_mde80
+    from stages.stats import alpha_spent
 
     protocol = asked.protocol
-    pairs = zip(asked.items.strata, asked.items.clusters, strict=True)
-    items, units, crowds, shares = summary_units(protocol, pairs)
-    alpha = alpha_spent(protocol.alpha, 1, protocol.family)
-    return mde80(items, shares, protocol.trial_budget, alpha, units=units, crowds=crowds)
+    labels = zip(asked.items.strata, asked.items.clusters, strict=True)
+    return planned_mde80(protocol, labels, alpha_spent(protocol.alpha, 1, protocol.family))
 
 
 def _pilot(pilot: Pilot, aim: Aim) -> dict[str, Any]:

@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from stages.gate.evidence import Evidence
     from stages.gate.exclude import apply_rules
     from stages.gate.ledger import ledger_row, runner_changes
+    from stages.gate.planned import planned_mde80
     from stages.gate.reading import read_evidence
     from stages.gate.reasons import PUBLISHED, REASONS, RULES
     from stages.gate.verdict import Verdict, decide
 
 _HOME = {
     "Evidence": "evidence",
+    "planned_mde80": "planned",
     "read_evidence": "reading",
     "cross_check": "crosscheck",
     "decide": "verdict",
@@ -46,6 +48,7 @@ __all__ = [
     "decide_study",
     "judge_event",
     "ledger_row",
+    "planned_mde80",
     "read_events",
     "read_evidence",
     "runner_changes",

@@ -27,7 +27,6 @@ from stages.contract.protocol import Protocol
 from stages.gate.floors import below_floor
 from stages.gate.reasons import ordered
 from stages.gate.rule import Judged, Terms, judge
-from stages.gate.verdict import Verdict, decide
 from stages.stats import Layout, Population, alpha_spent, dataset_rng, draw
 
 CHUNK = 20
@@ -99,14 +98,6 @@ def frame_of(layout: Layout, repeats: int) -> pd.DataFrame:
             "cluster": np.repeat(np.array(layout.clusters, dtype=object), repeats),
         }
     )
-
-
-def verdict_of(setup: Setup, effects: Effects, scenario: int, number: int, frame: pd.DataFrame) -> Verdict:
-    """The verdict on data set `number` of a scenario; `frame` is `frame_of` the layout."""
-    repeats = setup.protocol.trial_budget
-    drawn = draw(setup.layout, repeats, effects, setup.population, dataset_rng(setup.seed, number, scenario))
-    pairs = frame.assign(candidate=drawn.candidate.ravel(), control=drawn.control.ravel())
-    return decide(pairs, setup.protocol, strata=setup.sizes, look=setup.look)
 
 
 def run_calibration(

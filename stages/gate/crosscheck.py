@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from stages.gate.evidence import Evidence, tidy
-from stages.gate.rule import Terms
-from stages.gate.weigh import weigh
+from stages.gate.rule import Terms, fewest, items_of, judge
+from stages.gate.views import kept_pairs
 from stages.stats import alpha_spent, multinomial_bootstrap
 
 REPLICATES = 10_000
@@ -22,7 +22,7 @@ def cross_check(evidence: Evidence) -> dict[str, Any] | None:
     if ev.manifest.study.mode != "benchmark":
         return None
     alpha = alpha_spent(protocol.alpha, int(ev.campaign["look"]), protocol.family)
-    base = weigh(ev.pairs, Terms(protocol, ev.manifest.strata, alpha)).base
+    base = judge(items_of(kept_pairs(ev.pairs), fewest(ev.pairs)), Terms(protocol, ev.manifest.strata, alpha))
     if base.design is None or base.interval is None or base.interval.tail_level is None:
         return None
     drawn = multinomial_bootstrap(base.design, REPLICATES, np.random.default_rng(SEED))

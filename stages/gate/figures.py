@@ -7,15 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from stages.contract.design import merged, summary_sizes, summary_units
+from stages.contract.design import merged, summary_sizes
 from stages.gate.evidence import Evidence
 from stages.gate.metrics import arm_metrics, densities, win_rate
+from stages.gate.planned import planned_mde80
 from stages.gate.rule import Judged, Terms, stratum_of
 from stages.gate.secondary import interval_row, real, secondary
 from stages.gate.views import sensitivity
 from stages.gate.weigh import weigh
 from stages.gate.wording import figures_of
-from stages.stats import design, mde80, mde80_observed, sig6
+from stages.stats import design, mde80_observed, sig6
 from stages.stats.fmt import SMALLEST_P
 
 PARTS = (
@@ -83,9 +84,8 @@ def _planned(ev: Evidence, alpha: Fraction) -> float | None:
     """MDE80 as freeze recorded it for the first look; a later one spends less, and detects less."""
     if alpha == ev.manifest.alpha_first_look:
         return ev.manifest.mde80
-    real = [(i.stratum, i.cluster) for i in ev.plan.items if not i.placebo]
-    items, units, crowds, shares = summary_units(ev.manifest.protocol, real)
-    return mde80(items, shares, ev.plan.trial_budget, alpha, units=units, crowds=crowds)
+    labels = ((i.stratum, i.cluster) for i in ev.plan.items if not i.placebo)
+    return planned_mde80(ev.manifest.protocol, labels, alpha)
 
 
 def _strata(terms: Terms, items: pd.DataFrame) -> dict[str, Any]:

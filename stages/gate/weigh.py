@@ -1,4 +1,4 @@
-"""Rules 2 to 8 on a table of pairs: the one way to numbers, for studies, for notebooks and for calibration alike."""
+"""Rules 2 to 8 on a table of pairs: the one way to numbers, for studies and for notebooks alike."""
 
 from __future__ import annotations
 

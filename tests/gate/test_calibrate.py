@@ -25,8 +25,8 @@ import pytest
 from stages.contract.protocol import Protocol
 from stages.contract.types import validate
 from stages.evidence.planning import PLAN_DATASETS
-from stages.gate import decide
-from stages.gate.calibrate import Effects, Setup, frame_of, run_calibration, share, truth_of, verdict_of
+from stages.gate import Verdict, decide
+from stages.gate.calibrate import Effects, Setup, frame_of, run_calibration, share, truth_of
 from stages.gate.rule import stratum_of
 from stages.stats import (
     Label,
@@ -56,6 +56,14 @@ def setup(sizes: dict[str, int], k: int, cluster: int = 1, cluster_sd: float = 0
 def scheme(sizes: dict[str, int], cluster: int = 1) -> Scheme:
     labels = tuple(Label(name, n, -(-n // cluster), float(cluster)) for name, n in sizes.items())
     return Scheme(labels, {name: Fraction(1, len(sizes)) for name in sizes}, ALPHA, 0.05)
+
+
+def verdict_of(made: Setup, effects: Effects, scenario: int, number: int, frame: pd.DataFrame) -> Verdict:
+    """What the public function says of the data set that `run_calibration` draws; `frame` is `frame_of` the layout."""
+    repeats = made.protocol.trial_budget
+    drawn = draw(made.layout, repeats, effects, made.population, dataset_rng(made.seed, number, scenario))
+    pairs = frame.assign(candidate=drawn.candidate.ravel(), control=drawn.control.ravel())
+    return decide(pairs, made.protocol, strata=made.sizes, look=made.look)
 
 
 def test_any_number_of_processes_gives_the_same_figures() -> None:

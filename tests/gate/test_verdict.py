@@ -210,19 +210,19 @@ def test_clusters_that_cross_strata_are_drawn_whole_and_not_once_in_each() -> No
     assert len({s.name for s in crossed.weighed.base.design.strata}) == 1  # type: ignore[union-attr]
 
 
-def test_strata_are_linked_through_others() -> None:
-    pairs = crossing(60)
-    names = {"a": "x", "b": "y"}
-    chain = pairs.assign(
-        stratum=[names[s] if n < 240 else "z" for n, s in enumerate(pairs["stratum"])],
-        cluster=[f"c{n // 9}" for n in range(len(pairs))],
-    )
-    made = decide(
-        chain.assign(stratum=chain.groupby("item_id")["stratum"].transform("first")), {"min_stratum_items": 5}
-    )
+def test_strata_are_linked_through_others_and_only_where_they_share_a_cluster() -> None:
+    """x and y share a cluster, y and z another, w none: x, y and z are one block, w is its own."""
+    kept = {"x": ["a", "b"], "y": ["b", "c"], "z": ["c", "d"], "w": ["e", "f"]}
+    rows = [
+        (f"{stratum}{n}", stratum, clusters[n % 2], n % 2, 0 if n % 3 else 1)
+        for stratum, clusters in kept.items()
+        for n in range(6)
+    ]
+    made = decide(pd.DataFrame(rows, columns=["item_id", "stratum", "cluster", "candidate", "control"]))
     design = made.weighed.base.design
     assert design is not None
-    assert sum(design.weights) == 1
+    found = {s.name: (w, s.n, s.items) for w, s in design.weighted}
+    assert found == {"x + y + z": (Fraction(3, 4), 4, 18), "w": (Fraction(1, 4), 2, 6)}
 
 
 @pytest.mark.parametrize(
