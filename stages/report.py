@@ -8,13 +8,15 @@ from typing import Any
 from stages.contract import layout, parquet, tables
 from stages.contract.bill import PARTS, make_bill, run_bill
 from stages.contract.digest import pretty
-from stages.contract.files import stage
+from stages.contract.files import Outputs, stage
+from stages.contract.imported import is_imported
 
 INPUTS = [
     *(layout.PLAN, layout.MANIFEST, layout.ADMITTED, layout.CAMPAIGN),
-    *(layout.LEDGER, layout.FINDINGS, layout.PAIRS, layout.EXCLUSIONS, layout.CHECKS),
+    *(layout.LEDGER, layout.FINDINGS, layout.PAIRS, layout.EXCLUSIONS, layout.CHECKS, layout.REPLACED, layout.TRIALS),
 ]
 OPTIONAL = [name for name, _, _ in PARTS]
+MOST_EXCLUSIONS = 1000
 
 
 def report(root: Path) -> dict[str, Any]:
@@ -22,6 +24,8 @@ def report(root: Path) -> dict[str, Any]:
     from stages.gate import REASONS, RULES, cross_check, decide_study, read_evidence
     from stages.render import flat_metrics, markdown
 
+    if is_imported(root):
+        return _report_imported(root)
     with stage(root, INPUTS, optional=OPTIONAL) as out:
         evidence = read_evidence(root)
         decision = decide_study(evidence)
@@ -37,9 +41,34 @@ def report(root: Path) -> dict[str, Any]:
                 decision, says, changes, exclusions.to_pylist(), findings, ledger.to_pylist(), cross_check(evidence)
             ).encode(),
         }
-        bill = make_bill(root, made, decision)
-        for name, data in made.items():
-            out.bytes(name, data)
-        out.bytes(layout.BILL, pretty(bill))
-        out.bytes(layout.RUN_BILL, run_bill(bill, pretty(bill)))
+        _write(root, out, made, decision)
     return decision
+
+
+def _report_imported(root: Path) -> dict[str, Any]:
+    """The same of a study that was read from logs."""
+    from stages.gate import REASONS, RULES, decide_imported, imported_findings, read_imported_evidence
+    from stages.render import flat_metrics, imported_markdown
+
+    with stage(root, [*layout.IMPORTED, layout.PAIRS, layout.EXCLUSIONS], optional=OPTIONAL) as out:
+        decision = decide_imported(read_imported_evidence(root))
+        says = {key: reason.says for key, reason in REASONS.items()} | {key: rule.says for key, rule in RULES.items()}
+        changes = {key: reason.change for key, reason in REASONS.items()}
+        rows = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS).slice(0, MOST_EXCLUSIONS).to_pylist()
+        assumed = imported_findings(root).to_pylist()
+        text = imported_markdown(decision, says, changes, rows, assumed)
+        made = {
+            layout.DECISION: pretty(decision),
+            layout.METRICS: pretty(flat_metrics(decision)),
+            layout.REPORT_MD: text.encode(),
+        }
+        _write(root, out, made, decision)
+    return decision
+
+
+def _write(root: Path, out: Outputs, made: dict[Path, bytes], decision: dict[str, Any]) -> None:
+    bill = make_bill(root, made, decision)
+    for name, data in made.items():
+        out.bytes(name, data)
+    out.bytes(layout.BILL, pretty(bill))
+    out.bytes(layout.RUN_BILL, run_bill(bill, pretty(bill)))

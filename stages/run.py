@@ -22,6 +22,7 @@ TABLES = {
     "transcripts": layout.TRANSCRIPTS,
     "stamps": layout.STAMPS,
     "calls": layout.CALLS,
+    "replaced": layout.REPLACED,
 }
 
 

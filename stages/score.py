@@ -70,7 +70,7 @@ def _score(
     bench: Bench, item: PlanItem, trial: Trial, changed: dict[tuple[str, str, int], str]
 ) -> tuple[dict[str, Any], Rows, Rows]:
     """The ledger row of one trial, its findings, its verdicts."""
-    from stages.assumptions import examine, matches
+    from stages.assumptions import examine, matches, terms
     from stages.gate import ledger_row
 
     key = {name: trial.row[name] for name in ("item_id", "arm", "repeat")}
@@ -82,7 +82,8 @@ def _score(
         seen["inside"] = bench.verdict(item.item_id, inside) if len(inside) < len(trial.changes) else seen["first"]
         if bench.rechecked(*place):
             seen["recheck"] = bench.verdict(item.item_id, trial.changes, attempt=1)
-    found = examine(bench.tree(item.item_id), trial.changes, *_contract(item))
+    ran = seen["first"].ran if "first" in seen else ()
+    found = examine(bench.tree(item.item_id), trial.changes, *terms(item), ran)
     counted: dict[str, int | None] = {
         "generated_lines": found.generated_lines,
         "invented_imports": found.invented_imports,
@@ -94,22 +95,13 @@ def _score(
     }
     text = b"\0".join([*(c.content or b"" for c in trial.changes), *trial.streams])
     hits = sum(text.count(canary.encode()) for canary in item.canaries)
-    verdicts = {kind: {"verdict": one.verdict, "reason": one.reason} for kind, one in seen.items()}
+    tier = bench.isolation.tier
+    verdicts = {kind: {"verdict": one.verdict, "reason": one.reason, "isolation": tier} for kind, one in seen.items()}
     row = ledger_row(trial.row, item, verdicts, counted, trial.stamps, hits, changed.get(place))
     return (
         row,
         [{**key, "number": n, **vars(finding)} for n, finding in enumerate(found.findings)],
         [_verdict_row(key, kind, one, bench) for kind, one in seen.items()],
-    )
-
-
-def _contract(item: PlanItem) -> tuple[Any, Any]:
-    from stages.assumptions import Allow, Interface
-
-    allow, pinned = item.allow, item.interface
-    return (
-        Allow(tuple(allow.imports), allow.stdlib, tuple(allow.env), tuple(allow.files_write)),
-        Interface(pinned.module, pinned.function, pinned.signature) if pinned else None,
     )
 
 
@@ -123,4 +115,7 @@ def _verdict_row(key: dict[str, Any], kind: str, seen: Observation, bench: Bench
         "outcomes": canonical(dict(seen.outcomes)).decode(),
         "events": canonical(list(seen.events)).decode(),
         "isolation": bench.isolation.tier,
+        "wall_s": round(seen.wall_s, 6),
+        "cpu_s": round(seen.cpu_s, 6),
+        "max_rss_kb": seen.max_rss_kb,
     }

@@ -108,6 +108,7 @@ def test_a_protocol_edit_after_the_fact_costs_no_agent_and_is_withheld(lived: Pa
     assert "protocol_changed_after_run" in shown
 
 
+@pytest.mark.heavy
 def test_another_candidate_runs_its_own_trials_in_a_temporary_copy(lived: Path, tmp_path: Path) -> None:
     root = tmp_path / "s"
     shutil.copytree(lived, root, symlinks=True)

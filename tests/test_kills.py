@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from stages.contract import layout
+from stages.gate.metrics import MEASURED
 from tests.support.mini import make_study, stage, write
 
 OBSERVED = ("started_at",)
@@ -64,7 +65,8 @@ def decided(root: Path) -> dict[str, Any]:
     for name in OBSERVED:
         found.pop(name)
     for arm in found["arms"].values():
-        arm.pop("wall_s_median")
+        for name in MEASURED:
+            arm.pop(f"{name}_median")
     return dict(found)
 
 

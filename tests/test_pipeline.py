@@ -127,6 +127,13 @@ def test_show_gives_the_replayable_object(ran: Path) -> None:
     assert {"rev", "patch_sha256", "oracle_sha256", "verdict", "invented_imports", "invented_env"} <= set(found)
 
 
+def test_show_prints_a_finding_a_line(ran: Path) -> None:
+    one = rows(ran, layout.FINDINGS, tables.FINDINGS)[0]
+    said = stage(ran, f"show {one['item_id']} {one['arm']} {one['repeat']}").stdout
+    where = f"{one['path']}:{one['line']} {one['kind']} {one['symbol']}"
+    assert f"findings               {where} ({one['counted']}, {one['seen']}, {one['how']})\n" in said
+
+
 def test_without_isolation_the_study_runs_and_is_withheld(tmp_path: Path) -> None:
     root = make_study(tmp_path / "s", items=2, placebos=1, protocol={"trial_budget": 1})
     for name in ("freeze", "preflight", "run", "score", "exclude", "report"):

@@ -14,7 +14,7 @@ from tests.support.readme import ROOT, block, generated
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", ["decision", "reasons", "rules"])
+@pytest.mark.parametrize("name", ["decision", "reasons", "rules", "findings"])
 def test_generated_parts_are_fresh(name: str) -> None:
     assert block(name, generated()[name]) in TEXT, "run python -m tests.support.readme"
 

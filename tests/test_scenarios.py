@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from stages.contract import layout
@@ -37,6 +38,7 @@ def test_a_floor_lowered_after_the_run(study: Path) -> None:
     assert trials_in(study) == before
 
 
+@pytest.mark.heavy
 def test_a_stratum_moved_after_the_run(study: Path) -> None:
     before = trials_in(study)
     path = study / "data/pack/tasks/item-1/task.yaml"
@@ -49,6 +51,7 @@ def test_a_stratum_moved_after_the_run(study: Path) -> None:
     assert trials_in(study) == before
 
 
+@pytest.mark.heavy
 def test_an_oracle_edited_after_the_run(study: Path) -> None:
     before = trials_in(study)
     path = study / "data/pack/tasks/item-2/oracle/test_oracle.py"
@@ -79,6 +82,7 @@ def test_a_registered_rule_without_evidence_comes_too_late(study: Path) -> None:
     assert "not true on the frozen bytes" in found["reason_details"]["posthoc_exclusion"]
 
 
+@pytest.mark.heavy
 def test_a_loose_alpha(tmp_path: Path) -> None:
     root = make_study(tmp_path / "s", items=2, placebos=1, protocol={"alpha": 0.1, "trial_budget": 1})
     stage(root, "freeze", *REST)
@@ -139,6 +143,7 @@ def test_unsound_items_are_refused_before_any_arm(tmp_path: Path) -> None:
     assert set(found["dropped"]) == {"item-0", "item-1", "item-2"}
 
 
+@pytest.mark.heavy
 def test_a_new_campaign_is_a_look_and_a_second_candidate_exceeds_the_family(study: Path) -> None:
     write_params(study, protocol={"campaign": "2"})
     stage(study, "freeze", *REST)

@@ -4,6 +4,8 @@ from stages.arms.campaign import Judge, refuse_trial, rows_of
 from stages.arms.conduct import Campaign, conduct, recorded
 from stages.arms.journal import Finished, Journal, plan_lock
 from stages.arms.record import changed_pack
+from stages.arms.recording import recording
+from stages.arms.replay import replayed, start_trial, unpredicted
 from stages.arms.trial import ArmName, Setting, prepare, run_trial
 
 __all__ = [
@@ -18,7 +20,11 @@ __all__ = [
     "plan_lock",
     "prepare",
     "recorded",
+    "recording",
     "refuse_trial",
+    "replayed",
     "rows_of",
     "run_trial",
+    "start_trial",
+    "unpredicted",
 ]

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from stages.arms.journal import Finished, Journal, Key
-from stages.arms.trial import ArmName, Setting, run_trial
+from stages.arms.journal import Finished, Journal, Key, Replaced
+from stages.arms.replay import start_trial, unpredicted
+from stages.arms.spent import Spent
+from stages.arms.trial import ArmName, Setting
+from stages.contract.digest import canonical
 from stages.contract.errors import SpendRefused
 from stages.contract.plan import Block, Plan
+from stages.session import first_violation, parse_stamp
 
 Progress = Callable[[int, int, str, str], None]
 """Called after each trial with trials finished, trials planned, arm, how it ended."""
@@ -29,12 +34,16 @@ class Pending:
     arms: list[tuple[int, ArmName]]
 
 
-def pending(plan: Plan, finished: set[Key], skip: set[str]) -> list[Pending]:
-    """What is left of the registered schedule, in its order. Items in `skip` were refused by preflight."""
+def pending(plan: Plan, finished: set[Key], skip: set[str], lacking: Collection[Key] = ()) -> list[Pending]:
+    """What is left of the registered schedule, in its order.
+
+    Items in `skip` were refused by preflight, trials in `lacking` have no prediction that could be replayed.
+    """
     result: list[Pending] = []
+    over = finished.union(lacking)
     for number, block in enumerate(plan.schedule):
         order: list[ArmName] = ["candidate", "control"] if block.first == "candidate" else ["control", "candidate"]
-        arms = [(p, a) for p, a in enumerate(order) if (block.item_id, a, block.repeat) not in finished]
+        arms = [(p, a) for p, a in enumerate(order) if (block.item_id, a, block.repeat) not in over]
         if arms and block.item_id not in skip:
             result.append(Pending(number, block, arms))
     if plan.arms.order == "sequential":  # all of the control's trials, then all of the candidate's
@@ -77,12 +86,13 @@ def run_campaign(
 ) -> str | None:
     """Run what is left of the plan. Returns why it stopped early, or None when every planned trial is finished.
 
-    A placebo that passes its impossible oracle stops all further spending at once.
+    A placebo that passes its impossible oracle stops all further spending at once, and for good; a cost that was
+    reached does until it is raised. Trials in flight are let finish.
     """
     plan_sha = setting.plan_sha256
     finished = journal.finished(plan_sha)
     placebos = {i.item_id for i in setting.plan.items if i.placebo}
-    todo = pending(setting.plan, finished, skip)
+    todo = pending(setting.plan, finished, skip, unpredicted(setting.plan, setting.predictions))
     total = len(finished) + sum(len(p.arms) for p in todo)
     stopped: list[str] = []
     for (item, arm, repeat), done in journal.load(plan_sha):
@@ -90,13 +100,36 @@ def run_campaign(
         if item in placebos and judge(item, done):
             stopped.append(f"placebo_passed: {item}, {arm}, repeat {repeat}")
 
+    gone: dict[Key, int] = Counter(key for key, _ in journal.replaced(plan_sha))
+    spent = Spent(setting.max_cost, [done for _, done in journal.load(plan_sha)])
+    for _, replaced in journal.replaced(plan_sha):
+        spent.add(replaced.done)
+
+    def trial(work: Pending, arm: ArmName, position: int, key: Key) -> Finished | None:
+        """The trial, or the last of those in its place; None where the money for a replacement was used up."""
+        while True:
+            before = journal.claim(plan_sha, key, datetime.now(UTC).isoformat())
+            done = start_trial(
+                setting, arm, work.block.item_id, work.block.repeat, work.number, position, before - gone.get(key, 0)
+            )
+            done.row["replaced"] = gone.get(key, 0)
+            spent.add(done)
+            found = None if setting.arm(arm).replayed else _replaceable(setting, done, gone.get(key, 0))
+            if found is None:
+                return done
+            gone[key] = gone.get(key, 0) + 1
+            journal.replace(plan_sha, key, Replaced(gone[key], *found, done))
+            if spent.over():
+                return None
+
     def block(work: Pending) -> None:
         for position, arm in work.arms:
-            if stopped:
+            if stopped or spent.over():
                 return
             key = (work.block.item_id, arm, work.block.repeat)
-            interrupted = journal.claim(plan_sha, key, datetime.now(UTC).isoformat())
-            done = run_trial(setting, arm, work.block.item_id, work.block.repeat, work.number, position, interrupted)
+            done = trial(work, arm, position, key)
+            if done is None:
+                return
             journal.finish(plan_sha, key, done)
             finished.add(key)
             progress(len(finished), total, arm, str(done.row["ended"]))
@@ -104,11 +137,20 @@ def run_campaign(
                 stopped.append(f"placebo_passed: {work.block.item_id}, {arm}, repeat {work.block.repeat}")
 
     with ThreadPoolExecutor(max_workers=workers, thread_name_prefix="trial") as pool:
-        _drain(pool, block, iter(todo), workers, stopped)
+        _drain(pool, block, iter(todo), workers, lambda: bool(stopped) or spent.over())
     if stopped:
         journal.stop(plan_sha, stopped[0])
         return stopped[0]
-    return None
+    return spent.why() if spent.over() else None
+
+
+def _replaceable(setting: Setting, done: Finished, already: int) -> tuple[str, str] | None:
+    """(rule, what was found) where another trial runs in this one's place: its stamps alone say so, never its patch."""
+    protocol = setting.manifest.protocol
+    if already >= protocol.replace_excluded or done.row["ended"] == "lost":
+        return None
+    stamps = [parse_stamp(text, "the journal") for text in done.stamps]
+    return first_violation(stamps, done.row["attempts"], protocol)
 
 
 def _drain(
@@ -116,13 +158,13 @@ def _drain(
     work: Callable[[Pending], None],
     todo: Iterator[Pending],
     workers: int,
-    stopped: list[str],
+    over: Callable[[], bool],
 ) -> None:
     """Keep every worker busy in the registered order; the first error ends the campaign, others are let finish."""
     running: set[Future[None]] = set()
     error: BaseException | None = None
     while True:
-        while error is None and not stopped and len(running) < workers:
+        while error is None and not over() and len(running) < workers:
             following = next(todo, None)
             if following is None:
                 break
@@ -137,15 +179,31 @@ def _drain(
 
 
 def rows_of(journal: Journal, plan_sha: str) -> dict[str, list[dict[str, Any]]]:
-    """Rows of the trial tables of a plan, in key order: trials, patches, transcripts, stamps, calls."""
-    tables: dict[str, list[dict[str, Any]]] = {n: [] for n in ("trials", "patches", "transcripts", "stamps", "calls")}
+    """Rows of the trial tables of a plan, in key order: trials, patches, transcripts, stamps, calls, replaced."""
+    names = ("trials", "patches", "transcripts", "stamps", "calls", "replaced")
+    tables: dict[str, list[dict[str, Any]]] = {n: [] for n in names}
     for (item, arm, repeat), done in journal.load(plan_sha):
         key = {"item_id": item, "arm": arm, "repeat": repeat}
-        tables["trials"].append(done.row)
+        tables["trials"].append({"replaced": 0} | done.row)  # journals of version 1 replaced nothing
         tables["patches"] += [{**key, **vars(change)} for change in done.changes]
         tables["transcripts"] += [
             {**key, "stream": name, "bytes_total": total, "content": content}
             for name, (total, content) in sorted(done.streams.items())
         ]
         tables["stamps"] += [{**key, "attempt": n, "stamp": text} for n, text in enumerate(done.stamps, start=1)]
+        tables["calls"] += [
+            {**key, "attempt": attempt, "call": n, "record": text}
+            for attempt, calls in enumerate(done.calls, start=1)
+            for n, text in enumerate(calls, start=1)
+        ]
+    for (item, arm, repeat), one in journal.replaced(plan_sha):
+        row = one.done.row
+        tables["replaced"].append(
+            {
+                **{"item_id": item, "arm": arm, "repeat": repeat, "number": one.number},
+                **{"rule": one.rule, "found": one.found},
+                **{name: row[name] for name in ("started_at", "ended", "attempts", "patch_sha256")},
+                "stamps": canonical(one.done.stamps).decode(),
+            }
+        )
     return tables

@@ -6,6 +6,7 @@ again and an interrupted one is known as such. Keys begin with the plan's digest
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import json
 import sqlite3
@@ -13,7 +14,7 @@ import threading
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
@@ -35,19 +36,39 @@ CREATE TABLE IF NOT EXISTS patches (
 CREATE TABLE IF NOT EXISTS streams (
   plan TEXT, item TEXT, arm TEXT, repeat INTEGER, stream TEXT, total INTEGER, content BLOB,
   PRIMARY KEY (plan, item, arm, repeat, stream));
+CREATE TABLE IF NOT EXISTS calls (
+  plan TEXT, item TEXT, arm TEXT, repeat INTEGER, attempt INTEGER, number INTEGER, record TEXT,
+  PRIMARY KEY (plan, item, arm, repeat, attempt, number));
+CREATE TABLE IF NOT EXISTS replaced (
+  plan TEXT, item TEXT, arm TEXT, repeat INTEGER, number INTEGER, rule TEXT, found TEXT, record BLOB,
+  PRIMARY KEY (plan, item, arm, repeat, number));
 """
-_VERSION = 1
+_VERSION = 2  # 1 had neither calls nor replaced trials; it is read as it is
 Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished trial: its row of the trial table, its stamps, its patch, what it printed."""
+    """A finished trial: its row of the trial table, its stamps, its patch, what it printed.
+
+    `calls` are those of each attempt in its order, as JSON texts.
+    """
 
     row: dict[str, Any]
     stamps: list[str]
     changes: list[Change]
     streams: dict[str, tuple[int, bytes]]
+    calls: list[list[str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A finished trial in whose place another ran: which one in its row, and the rule that its stamps broke."""
+
+    number: int
+    rule: str
+    found: str
+    done: Finished
 
 
 class Journal:
@@ -62,7 +83,7 @@ class Journal:
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
             version = self._db.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, _VERSION):
+            if version not in (0, 1, _VERSION):
                 raise InputError(
                     self.path, f"version {version}", f"version {_VERSION}", "use the release that wrote it"
                 )
@@ -124,6 +145,42 @@ class Journal:
                     "INSERT INTO streams VALUES (?,?,?,?,?,?,?)",
                     (plan, *key, name, total, zlib.compress(content, 6)),
                 )
+            for attempt, calls in enumerate(done.calls, start=1):
+                db.executemany(
+                    "INSERT INTO calls VALUES (?,?,?,?,?,?,?)",
+                    [(plan, *key, attempt, number, record) for number, record in enumerate(calls, start=1)],
+                )
+
+    def replace(self, plan: str, key: Key, gone: Replaced) -> None:
+        """Keep a finished trial that is run again, with the rule that its stamps broke, in one commit."""
+        done = gone.done
+        record = {
+            "row": done.row,
+            "stamps": done.stamps,
+            "calls": done.calls,
+            "changes": [_packed(asdict(change)) for change in done.changes],
+            "streams": {name: [total, _text(content)] for name, (total, content) in done.streams.items()},
+        }
+        packed = zlib.compress(json.dumps(record).encode(), 6)
+        with self._write() as db:
+            db.execute(
+                "INSERT INTO replaced VALUES (?,?,?,?,?,?,?,?)",
+                (plan, *key, gone.number, gone.rule, gone.found, packed),
+            )
+
+    def replaced(self, plan: str) -> Iterator[tuple[Key, Replaced]]:
+        """The plan's replaced trials in key order."""
+        for item, arm, repeat, number, rule, found, packed in self._read(
+            "SELECT item, arm, repeat, number, rule, found, record FROM replaced WHERE plan=? ORDER BY 1,2,3,4", plan
+        ):
+            record = json.loads(zlib.decompress(packed))
+            changes = [
+                Change(**(one | {"content": None if one["content"] is None else base64.b64decode(one["content"])}))
+                for one in record["changes"]
+            ]
+            streams = {name: (total, base64.b64decode(text)) for name, (total, text) in record["streams"].items()}
+            done = Finished(record["row"], record["stamps"], changes, streams, record["calls"])
+            yield (item, arm, repeat), Replaced(number, rule, found, done)
 
     def finished(self, plan: str) -> set[Key]:
         """Keys of the plan's finished trials."""
@@ -151,7 +208,14 @@ class Journal:
                     *key,
                 )
             }
-            yield key, Finished(json.loads(row), json.loads(stamps), changes, streams)
+            calls: list[list[str]] = [[] for _ in json.loads(stamps)]
+            for attempt, record in self._read(
+                "SELECT attempt, record FROM calls WHERE plan=? AND item=? AND arm=? AND repeat=? ORDER BY 1, number",
+                plan,
+                *key,
+            ):
+                calls[attempt - 1].append(record)
+            yield key, Finished(json.loads(row), json.loads(stamps), changes, streams, calls)
 
     def campaigns(self) -> list[dict[str, Any]]:
         """All campaigns of this journal, oldest first, each with its `record`."""
@@ -194,6 +258,15 @@ class Journal:
         """Mark a campaign as stopped for good."""
         with self._write() as db:
             db.execute("UPDATE campaigns SET stopped=? WHERE plan=?", (why, plan))
+
+
+def _text(content: bytes) -> str:
+    return base64.b64encode(content).decode()
+
+
+def _packed(change: dict[str, Any]) -> dict[str, Any]:
+    content = change["content"]
+    return change | {"content": None if content is None else _text(content)}
 
 
 @contextmanager

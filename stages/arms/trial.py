@@ -6,21 +6,27 @@ import json
 import os
 import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from stages.arms.installed import fill, install_digest, install_folders
 from stages.arms.journal import Finished
+from stages.arms.line import Line, secrets_of, without
 from stages.contract import limits
+from stages.contract.arm import drawn_seed
 from stages.contract.digest import canonical, rational_text, sha256
 from stages.contract.plan import Manifest, Plan, PlanItem
+from stages.contract.predictions import Predictions
 from stages.contract.protocol import Arm
+from stages.contract.stamp import AccessTerms, Call
 from stages.contract.trees import Change, Entry, patch_digest
 from stages.contract.types import plain
 from stages.sandbox import (
+    ENVIRONMENT,
+    HOME,
     WORKSPACE,
     Isolation,
     Outcome,
@@ -31,14 +37,21 @@ from stages.sandbox import (
     remove_tree,
     run,
 )
-from stages.session import local_stamp
+from stages.session import agent_variables, local_stamp, provider_error, stamp_of
+
+if TYPE_CHECKING:
+    from stages.session.recorder import Recorder
 
 ArmName = Literal["candidate", "control"]
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What all trials of a campaign share. `trees` maps item ids to frozen workspaces, `statements` to their text."""
+    """What all trials of a campaign share. `trees` maps item ids to frozen workspaces, `statements` to their text.
+
+    `environments` maps the items that have one to where their wheels are installed, `recorders` the arms that have a
+    session to what records it, `predictions` those that are replayed to their patches.
+    """
 
     root: Path
     plan: Plan
@@ -49,6 +62,11 @@ class Setting:
     versions: dict[str, str | None]
     plan_sha256: str
     manifest_sha256: str
+    environments: dict[str, Path] = field(default_factory=dict)
+    recorders: dict[str, Recorder] = field(default_factory=dict)
+    access_terms: dict[str, AccessTerms] = field(default_factory=dict)
+    max_cost: Fraction | None = None
+    predictions: dict[str, Predictions] = field(default_factory=dict)
 
     def arm(self, name: ArmName) -> Arm:
         return self.plan.arms.candidate if name == "candidate" else self.plan.arms.control
@@ -69,10 +87,8 @@ class Place:
 
 
 def trial_seed(arm: Arm, item_id: str, repeat: int) -> int | None:
-    """First 8 bytes of sha256(arm seed, item, repeat) as an integer, or None where the arm declares no seed."""
-    if arm.seed is None:
-        return None
-    return int.from_bytes(bytes.fromhex(sha256(canonical([arm.seed, item_id, repeat]))[:16]), "big")
+    """The trial's own seed, or None where the arm declares none."""
+    return None if arm.seed is None else drawn_seed(arm.seed, item_id, repeat)
 
 
 def temperature_text(arm: Arm) -> str:
@@ -82,20 +98,26 @@ def temperature_text(arm: Arm) -> str:
     return arm.temperature or "undeclared"
 
 
-def prepare(setting: Setting, item: PlanItem, name: ArmName, repeat: int) -> Place:
-    """Export the workspace into a fresh random folder and put the agent's call together."""
+def prepare(setting: Setting, item: PlanItem, name: ArmName, repeat: int, base_url: str | None = None) -> Place:
+    """Export the workspace into a fresh random folder and put the agent's call together.
+
+    `base_url` is where the agent finds its provider: the recorder.
+    """
     arm = setting.arm(name)
     base = Path(tempfile.mkdtemp(prefix="", suffix=""))
-    workspace, task = base / "ws", base / "task"
-    workspace.mkdir()
-    task.mkdir()
+    workspace, task, home = base / "ws", base / "task", base / "home"
+    for folder in (workspace, task, home):
+        folder.mkdir()
     export(setting.trees[item.item_id], workspace, git=True)
     statement = setting.statements[item.item_id]
     (task / "statement.md").write_bytes(statement)
     interface = plain(item.interface) if item.interface else {"module": None, "function": None, "signature": None}
     (task / "interface.json").write_text(json.dumps(interface, indent=2) + "\n", encoding="utf-8")
     folders = install_folders(setting.root, arm, f"arms.{name}")
+    wheels = setting.environments.get(item.item_id)
     read_only = [(task, "/task"), *folders] if setting.isolation.tier != "none" else []
+    if read_only and wheels is not None:
+        read_only.append((wheels, ENVIRONMENT))
     put = setting.isolation.place
     seed = trial_seed(arm, item.item_id, repeat)
     values = {
@@ -107,8 +129,14 @@ def prepare(setting: Setting, item: PlanItem, name: ArmName, repeat: int) -> Pla
         "temperature": temperature_text(arm) if isinstance(arm.temperature, Fraction) else "",
         "model": arm.model or "",
         "install": put(*folders[0]) if folders else "",
+        "environment": "" if wheels is None else put(wheels, ENVIRONMENT),
+        "home": put(home, HOME),
+        "base_url": base_url or "",
     }
-    env = {f"WEIGHBRIDGE_{key.upper()}": value for key, value in values.items()}
+    env = {f"WEIGHBRIDGE_{key.upper()}": value for key, value in values.items()} | {"HOME": values["home"]}
+    if arm.session is not None and base_url is not None:
+        env.update(agent_variables(arm.session.provider, base_url))
+    env.update({key: fill(text, values) for key, text in arm.variables.items()})
     env.update({key: os.environ[key] for key in arm.env if key in os.environ})
     return Place(base, workspace, [fill(word, values) for word in arm.command], env, read_only)
 
@@ -121,11 +149,13 @@ def run_trial(
     folders = install_folders(setting.root, arm, f"arms.{name}")
     before = install_digest(folders)
     stamps: list[str] = []
+    calls: list[list[Call]] = []
     attempt = 0
     while True:
         attempt += 1
         due, clock = datetime.now(UTC), time.monotonic()
-        place = prepare(setting, item, name, repeat)
+        line = Line.open(setting, name)
+        place = prepare(setting, item, name, repeat, line.base_url if line else None)
         try:
             queue_ms = 1000 * (time.monotonic() - clock)
             started = datetime.now(UTC)
@@ -138,59 +168,98 @@ def run_trial(
                 env=place.env,
                 timeout_s=float(item.time_budget_s),
                 output_cap=limits.TRANSCRIPT_BYTES,
+                serve=line.serve if line else None,
             )
-            stamps.append(canonical(plain(local_stamp(item_id, name, repeat, attempt, due, queue_ms))).decode())
+            calls.append(line.close() if line else [])
+            if line:
+                terms = setting.access_terms.get(name)
+                where = (item_id, name, repeat, attempt)
+                stamp = stamp_of(*where, calls[-1], started_at=started, evidence="recorded", access_terms=terms)
+            else:
+                stamp = local_stamp(item_id, name, repeat, attempt, due, queue_ms)
+            stamps.append(canonical(plain(stamp)).decode())
             if outcome.launch_failed and attempt <= setting.plan.retry_ceiling:
                 continue
-            changes, too_large = _patch(setting.trees[item_id], place.workspace)
+            changes, too_large = patch_left(setting.trees[item_id], place.workspace)
         finally:
+            if line:
+                line.close()
             remove_tree(place.base)
         break
-    ended, reason = _end(outcome, too_large)
-    seed = trial_seed(arm, item_id, repeat)
+    ended, reason = _end(outcome, too_large, provider_error(calls[-1]))
+    hidden = secrets_of(arm)
     streams = {
-        "stdout": (outcome.stdout_total, outcome.stdout),
-        "stderr": (outcome.stderr_total, outcome.stderr),
+        "stdout": (outcome.stdout_total, without(outcome.stdout, hidden)),
+        "stderr": (outcome.stderr_total, without(outcome.stderr, hidden)),
     }
     row = {
-        "item_id": item_id,
-        "arm": name,
-        "repeat": repeat,
-        "block": block,
-        "position": position,
-        "ended": ended,
-        "reason": reason,
-        "exit_code": outcome.exit_code,
-        "started_at": started.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-        "wall_s": round(outcome.wall_s, 6),
-        "cpu_s": None if outcome.cpu_s is None else round(outcome.cpu_s, 6),
-        "max_rss_kb": outcome.max_rss_kb,
-        "load_1m": round(os.getloadavg()[0], 3),
-        "time_budget_s": item.time_budget_s,
+        **named(setting, item, name, repeat),
+        **{"block": block, "position": position},
+        **{"ended": ended, "reason": reason},
+        **measured(outcome),
+        "started_at": moment(started),
         "attempts": attempt,
         "interrupted": interrupted,
-        "patch_sha256": patch_digest(changes),
-        "patch_files": len(changes),
-        "transcript_sha256": sha256(outcome.stdout + b"\0" + outcome.stderr),
+        **left(changes, streams),
+        "install_before": before,
+        "install_after": install_digest(folders),
+        "limits": canonical(dict(outcome.limits)).decode(),
+    }
+    return Finished(row, stamps, changes, streams, [[canonical(plain(call)).decode() for call in one] for one in calls])
+
+
+Streams = dict[str, tuple[int, bytes]]
+
+
+def named(setting: Setting, item: PlanItem, name: ArmName, repeat: int) -> dict[str, Any]:
+    """Columns of a trial's row that are known before it starts: which trial, of which plan."""
+    arm = setting.arm(name)
+    seed = trial_seed(arm, item.item_id, repeat)
+    return {
+        "item_id": item.item_id,
+        "arm": name,
+        "repeat": repeat,
+        "load_1m": round(os.getloadavg()[0], 3),
+        "time_budget_s": item.time_budget_s,
         "temperature": temperature_text(arm),
         "seed": None if seed is None else str(seed),
         "arm_name": arm.name,
         "arm_version": arm.version,
         "version_said": setting.versions.get(name),
-        "install_before": before,
-        "install_after": install_digest(folders),
         "isolation": setting.isolation.tier,
-        "limits": canonical(dict(outcome.limits)).decode(),
         "plan_sha256": setting.plan_sha256,
         "pack_sha256": setting.manifest.pack_sha256,
         "slice_id": setting.manifest.slice_id,
         "study_id": setting.manifest.study_id,
         "manifest_sha256": setting.manifest_sha256,
     }
-    return Finished(row, stamps, changes, streams)
 
 
-def _patch(frozen: list[Entry], workspace: Path) -> tuple[list[Change], str | None]:
+def measured(outcome: Outcome) -> dict[str, Any]:
+    """Columns that a launch gives."""
+    return {
+        "exit_code": outcome.exit_code,
+        "wall_s": round(outcome.wall_s, 6),
+        "cpu_s": None if outcome.cpu_s is None else round(outcome.cpu_s, 6),
+        "max_rss_kb": outcome.max_rss_kb,
+    }
+
+
+def left(changes: list[Change], streams: Streams) -> dict[str, Any]:
+    """Columns about what a trial left: its patch, and what was printed."""
+    return {
+        "patch_sha256": patch_digest(changes),
+        "patch_files": len(changes),
+        "transcript_sha256": sha256(streams["stdout"][1] + b"\0" + streams["stderr"][1]),
+    }
+
+
+def moment(at: datetime) -> str:
+    """A time as the tables hold it."""
+    return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def patch_left(frozen: list[Entry], workspace: Path) -> tuple[list[Change], str | None]:
     """The patch, or none and why it is too large to keep."""
     try:
         changes = compare(frozen, read_tree(workspace, skip_git=True))
@@ -202,14 +271,21 @@ def _patch(frozen: list[Entry], workspace: Path) -> tuple[list[Change], str | No
     return changes, None
 
 
-def _end(outcome: Outcome, too_large: str | None) -> tuple[str, str | None]:
+def _end(outcome: Outcome, too_large: str | None, provider: str | None) -> tuple[str, str | None]:
     if outcome.launch_failed:
         return "lost", f"harness fault: {outcome.launch_failed}"
     if outcome.leftover:  # it may have written while its tree was read
         return "aborted", f"{outcome.leftover} processes of the agent could not be killed"
     if outcome.timed_out:
         return "timeout", "the time budget was used up"
+    if outcome.stopped:
+        return "aborted", outcome.stopped
     if too_large:
         return "aborted", f"patch_too_large: {too_large}"
+    if provider:
+        return "aborted", provider
     # How the agent ended is recorded and doesn't decide: the oracle judges the tree that it left.
-    return "completed", f"ended by signal {outcome.signal}" if outcome.signal is not None else None
+    notes = [f"ended by signal {outcome.signal}"] if outcome.signal is not None else []
+    if outcome.oom_kills:
+        notes.append(f"{outcome.oom_kills} processes killed at the memory limit")
+    return "completed", ", ".join(notes) or None

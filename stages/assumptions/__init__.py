@@ -7,6 +7,7 @@ from ours (`extended`), from interface drift, and from notes. Sources are read a
 from stages.assumptions.globs import matches
 from stages.assumptions.ledger import article_object, examine
 from stages.assumptions.model import Allow, Densities, Finding, Interface, Ledger, densities
+from stages.assumptions.solvable import beyond_contract, terms
 
 __all__ = [
     "Allow",
@@ -15,7 +16,9 @@ __all__ = [
     "Interface",
     "Ledger",
     "article_object",
+    "beyond_contract",
     "densities",
     "examine",
     "matches",
+    "terms",
 ]

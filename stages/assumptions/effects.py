@@ -12,6 +12,8 @@ from stages.assumptions.seen import Called, Place, Seen, called, written
 from stages.assumptions.tables import (
     CARRIERS,
     CODE,
+    ENV_READS,
+    ENV_WRITES,
     EXEC,
     HANDED_ON,
     IMPORT_STATE,
@@ -22,8 +24,12 @@ from stages.assumptions.tables import (
     SOCKET,
 )
 
+Made = tuple[str, bool, Called]
+_TOLD = IMPORTERS | LOADERS | SHELL | SOCKET | NATIVE | CODE | ENV_READS | ENV_WRITES
+_TOLD |= {"builtins.getattr", "os.path.expandvars"}
 
-def calls(place: Place, call: ast.Call) -> Iterator[tuple[str, bool, Called]]:
+
+def calls(place: Place, call: ast.Call) -> Iterator[Made]:
     """Every origin that a call can have, whether it is fresh, and the parts of the call."""
     origins = place.names.origins(call.func, place.scope)
     yield from ((origin, fresh, called(call, call.func, call.args)) for origin, fresh in origins.items())
@@ -33,6 +39,9 @@ def calls(place: Place, call: ast.Call) -> Iterator[tuple[str, bool, Called]]:
 
 
 def seen(place: Place, origin: str, fresh: bool, made: Called) -> Iterator[Seen]:
+    """What a call of this origin does."""
+    if origin not in _TOLD and not origin.startswith(("click.", "typer.")):
+        return
     how = f"{origin}(...){written(made.function, origin)}"
     if origin in IMPORTERS:
         yield from _imported(place, origin, fresh, made, how)
@@ -88,14 +97,12 @@ def handed_on(place: Place, origins: dict[str, bool]) -> Iterator[Seen]:
         yield Seen(HANDED_ON[origin], origin, how, place.lines(), origins[origin])
 
 
-def stored(place: Place) -> Iterator[Seen]:
+def stored(place: Place, node: ast.Attribute | ast.Subscript) -> Iterator[Seen]:
     """Assignments and deletions that change how imports work."""
-    node = place.visit.node
-    if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        of = node if isinstance(node, ast.Attribute) else node.value
-        for origin, fresh in place.names.origins(of, place.scope).items():
-            if origin in IMPORT_STATE:
-                yield Seen("dynamic_import", origin, "assigned to or deleted from", place.lines(), fresh)
+    of = node if isinstance(node, ast.Attribute) else node.value
+    for origin, fresh in place.names.origins(of, place.scope).items():
+        if origin in IMPORT_STATE:
+            yield Seen("dynamic_import", origin, "assigned to or deleted from", place.lines(), fresh)
 
 
 def _imported(place: Place, origin: str, fresh: bool, made: Called, how: str) -> Iterator[Seen]:

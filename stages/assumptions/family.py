@@ -11,11 +11,11 @@ from typing import NamedTuple, Protocol
 from stages.assumptions import syntax
 from stages.assumptions.bound import Act
 from stages.assumptions.language import Changed, Unexamined
-from stages.assumptions.lines import Touched, touched
 from stages.assumptions.model import ARTICLE_KINDS, Allow, Counted, Finding
 from stages.assumptions.permission import Verdict
 from stages.assumptions.source import MAX_BYTES, Unreadable
 from stages.assumptions.workspace import Workspace
+from stages.contract.lines import Touched, touched
 from stages.contract.trees import LINK, Change, Entry, apply
 
 _MISSING = "ast-grep-py isn't installed (`pip install ast-grep-py`), so the file isn't read"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from stages.assumptions.lines import Touched
 from stages.assumptions.model import Allow, Finding
+from stages.contract.lines import Touched
 from stages.contract.trees import Change, Entry
 
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from stages.assumptions import golang, java, javascript, lines, python, rust
+from stages.assumptions import golang, java, javascript, python, rust
 from stages.assumptions.drift import drift
 from stages.assumptions.globs import matches
+from stages.assumptions.joined import joined
 from stages.assumptions.language import Changed, Language
 from stages.assumptions.model import FILE, Allow, Finding, Interface, Ledger, densities
 from stages.assumptions.workspace import Workspace
+from stages.contract import lines
 from stages.contract.errors import one_line
+from stages.contract.ran import Ran
 from stages.contract.trees import LINK, Change, Entry, apply
 
 LANGUAGES: tuple[Language, ...] = (
@@ -23,8 +27,16 @@ LANGUAGES: tuple[Language, ...] = (
 )
 
 
-def examine(frozen: Iterable[Entry], changes: Iterable[Change], allow: Allow, interface: Interface | None) -> Ledger:
-    """The ledger of a patch. Hostile content gives findings, never errors; the order of arguments is free.
+def examine(
+    frozen: Iterable[Entry],
+    changes: Iterable[Change],
+    allow: Allow,
+    interface: Interface | None,
+    ran: Iterable[Ran] = (),
+) -> Ledger:
+    """The ledger of a patch, from its text and from what it was seen to do as it `ran`.
+
+    Hostile content gives findings, never errors; the order of arguments is free.
 
     Raises InputError for a contract that can't be carried out: a bad path pattern or pinned signature.
     """
@@ -51,10 +63,13 @@ def examine(frozen: Iterable[Entry], changes: Iterable[Change], allow: Allow, in
     for language in LANGUAGES:
         own = [file for file in files if language.owns(file.path, file.content)]
         findings += language.findings(before, patch, own, allow)
+    deeds = tuple(ran)
+    if deeds:
+        findings = joined(findings, deeds, Workspace(apply(before, patch)), allow, python.tree_habits(before))
     checked = interface is not None and interface.module is not None and interface.function is not None
     if checked and interface is not None:
         findings += drift(Workspace(apply(before, patch)), interface)
-    tidy = {Finding(f.kind, f.path, f.line, one_line(f.symbol, 120), one_line(f.how, 200), f.counted) for f in findings}
+    tidy = {replace(f, symbol=one_line(f.symbol, 120), how=one_line(f.how, 200)) for f in findings}
     return Ledger(tuple(sorted(tidy, key=lambda f: f.key)), generated, checked)
 
 
@@ -91,6 +106,7 @@ def article_object(
                     "symbol": f.symbol,
                     "how": f.how,
                     "counted": f.counted,
+                    "seen": f.seen,
                 }
                 for f in ledger.findings
             ],

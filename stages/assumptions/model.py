@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Literal
 
 Counted = Literal["article", "extended", "drift", "note"]
+How = Literal["static", "runtime", "both"]
 
 IMPORT, ENVIRONMENT, FILE = "import", "environment", "file"
 ARTICLE_KINDS = (IMPORT, ENVIRONMENT, FILE)
@@ -34,7 +35,10 @@ DRIFT_KINDS = (
     "reordered",
     "return_changed",
 )
-NOTE_KINDS = ("added_optional", "binary", "default_added", "diff_bounded", "kind_widened", "unexamined")
+NOTE_KINDS = (
+    *("added_optional", "binary", "default_added", "diff_bounded"),
+    *("file_write", "kind_widened", "unexamined"),  # file_write: outside of the tree, as it ran
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,8 @@ class Interface:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that the ledger notes. `line` is 1-based in the produced file, 0 where none applies."""
+    """One thing that the ledger notes. `line` is 1-based in the produced file, 0 where none applies. `seen`: in the
+    patch's text, as it ran, or both; what is only seen as it ran counts where `how` begins with `direct`."""
 
     kind: str
     path: str
@@ -68,6 +73,7 @@ class Finding:
     symbol: str
     how: str
     counted: Counted
+    seen: How = "static"
 
     @property
     def key(self) -> tuple[str, int, str, str, str, str]:

@@ -45,6 +45,7 @@ class Names:
     def __init__(self, workspace: Workspace, fresh: Callable[[str, int, int], bool]) -> None:
         self._workspace, self._fresh = workspace, fresh
         self._memo: dict[Hashable, Found | None] = {}
+        self._builtin: dict[str, Found] = {}
         self._open: dict[Hashable, int] = {}
         self._low = MAX_HOPS
         self._steps = 0
@@ -93,6 +94,8 @@ class Names:
     def _name(self, name: str, scope: Scope) -> Found:
         home = self._home(name, scope)
         if home is not None:
+            if (home, name) in self._memo:
+                return self._memo[home, name] or {}
             bindings = home.names[name]
             return self.once((home, name), lambda: merge(*map(self._binding, bindings))) or {}
         top = list(scope.chain())[-1]
@@ -100,7 +103,10 @@ class Names:
             found = self.canonical(join(module, name), scope.path)
             if any(self._known(origin) for origin in found):
                 return found
-        return self.canonical(f"builtins.{name}" if name != "__builtins__" else "builtins", scope.path)
+        if name not in self._builtin:
+            said = f"builtins.{name}" if name != "__builtins__" else "builtins"
+            self._builtin[name] = self.canonical(said, scope.path)
+        return self._builtin[name]
 
     def _known(self, origin: str) -> bool:
         """Whether a star import can be taken to bring this in."""
@@ -108,10 +114,13 @@ class Names:
 
     @staticmethod
     def _home(name: str, scope: Scope) -> Scope | None:
-        for candidate in scope.chain():
-            home = candidate.elsewhere.get(name, candidate)
-            if name in home.names:
-                return home
+        candidate: Scope | None = scope
+        while candidate is not None:
+            if candidate.kind != "class" or candidate is scope:
+                home = candidate.elsewhere.get(name, candidate) if candidate.elsewhere else candidate
+                if name in home.names:
+                    return home
+            candidate = candidate.parent
         return None
 
     def _binding(self, binding: Binding) -> Found:

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from stages.assumptions.language import Changed
-from stages.assumptions.lines import Touched, touched
 from stages.assumptions.model import ARTICLE_KINDS, Allow, Counted, Finding
 from stages.assumptions.names import Names
 from stages.assumptions.permission import Habits, habits, judge_act, judge_import
@@ -14,6 +13,7 @@ from stages.assumptions.reading import read
 from stages.assumptions.source import Unreadable
 from stages.assumptions.workspace import Workspace, is_python
 from stages.assumptions.wrappers import Wrappers
+from stages.contract.lines import Touched, touched
 from stages.contract.trees import LINK, Change, Entry, apply
 
 
@@ -31,7 +31,7 @@ class _Python:
         files |= _linked(changes, workspace, files)
         if not files:
             return []
-        before = _habits(frozen)
+        before = tree_habits(frozen)
 
         def fresh(path: str, first: int, last: int) -> bool:
             return path in files and files[path].any(first, last)
@@ -95,7 +95,7 @@ def _linked(changes: tuple[Change, ...], workspace: Workspace, files: dict[str, 
 
 
 @lru_cache(maxsize=16)
-def _habits(frozen: tuple[Entry, ...]) -> Habits:
+def tree_habits(frozen: tuple[Entry, ...]) -> Habits:
     """What the frozen tree does; remembered, as many patches share a tree."""
     workspace = Workspace(frozen)
     names = Names(workspace, lambda path, first, last: False)  # noqa: ARG005

@@ -11,11 +11,12 @@ from stages.assumptions.scopes import relative, span
 from stages.assumptions.seen import Place, Seen
 from stages.assumptions.source import Unreadable, parse_text
 from stages.assumptions.survey import Survey, Visit, survey
-from stages.assumptions.tables import ENVIRON, EXEC
+from stages.assumptions.tables import ENVIRON, EXEC, HANDED_ON
 from stages.assumptions.workspace import Source
 from stages.assumptions.wrappers import Wrappers
 
 _MAX_NESTING = 3
+_TELLING = ENVIRON | HANDED_ON.keys()
 
 
 def read(source: Source, names: Names, wrappers: Wrappers) -> list[Seen]:
@@ -26,13 +27,18 @@ def read(source: Source, names: Names, wrappers: Wrappers) -> list[Seen]:
     while queue:
         current, nesting = queue.pop(0)
         for visit in current.visits:
+            node = visit.node
+            used = isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+            if used and _TELLING.isdisjoint(names.origins(node, visit.scope)):  # type: ignore[arg-type]
+                continue  # as most names are
             place = Place(names, current.parents, visit)
-            for seen in _seen(place, wrappers):
+            calls = list(effects.calls(place, node)) if isinstance(node, ast.Call) else []
+            for seen in _seen(place, calls, wrappers):
                 if nesting:
                     seen = seen._replace(how=f"{seen.how}, in the text of an exec or eval")
                 found.setdefault((seen.kind, seen.symbol, seen.member, seen.lines, seen.how), seen)
-            if isinstance(visit.node, ast.Call):
-                inner, unread = _code(place, visit.node, nesting)
+            if calls:
+                inner, unread = _code(place, calls, nesting)
                 queue += [(text, nesting + 1) for text in inner]
                 for seen in unread:
                     found.setdefault((seen.kind, seen.symbol, seen.lines, seen.how), seen)
@@ -41,7 +47,7 @@ def read(source: Source, names: Names, wrappers: Wrappers) -> list[Seen]:
     return list(found.values())
 
 
-def _seen(place: Place, wrappers: Wrappers) -> Iterator[Seen]:
+def _seen(place: Place, calls: list[effects.Made], wrappers: Wrappers) -> Iterator[Seen]:
     node = place.visit.node
     if isinstance(node, ast.Import | ast.ImportFrom):
         yield from _imports(place.visit, node)
@@ -49,18 +55,17 @@ def _seen(place: Place, wrappers: Wrappers) -> Iterator[Seen]:
     if isinstance(node, ast.Constant):
         yield from environment.proc(place)
         return
-    if isinstance(node, ast.Call):
-        for origin, fresh, made in effects.calls(place, node):
-            yield from effects.seen(place, origin, fresh, made)
-            yield from wrappers.seen(place, origin, fresh, made)
+    for origin, fresh, made in calls:
+        yield from effects.seen(place, origin, fresh, made)
+        yield from wrappers.seen(place, origin, fresh, made)
     if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            return
         origins = place.names.origins(node, place.scope)
-        for origin in sorted(ENVIRON & origins.keys()):
-            yield from environment.whole(place, origin, origins[origin])
-        yield from effects.handed_on(place, origins)
-        yield from effects.stored(place)
+        if not _TELLING.isdisjoint(origins):
+            for origin in sorted(ENVIRON & origins.keys()):
+                yield from environment.whole(place, origin, origins[origin])
+            yield from effects.handed_on(place, origins)
+        if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            yield from effects.stored(place, node)
 
 
 def _imports(visit: Visit, node: ast.Import | ast.ImportFrom) -> Iterator[Seen]:
@@ -75,10 +80,10 @@ def _imports(visit: Visit, node: ast.Import | ast.ImportFrom) -> Iterator[Seen]:
         yield Seen("import", module, how, span(node, visit.at), known=True, member=alias.name)
 
 
-def _code(place: Place, call: ast.Call, nesting: int) -> tuple[list[Survey], list[Seen]]:
+def _code(place: Place, calls: list[effects.Made], nesting: int) -> tuple[list[Survey], list[Seen]]:
     """Surveys of the constant code that a call runs, and what it runs that can't be read."""
     surveys, unread = [], []
-    for origin, fresh, made in effects.calls(place, call):
+    for origin, fresh, made in calls:
         if origin not in EXEC:
             continue
         sources, complete = effects.code(place, origin, made)

@@ -9,6 +9,12 @@ from typing import Literal, NamedTuple
 
 Form = Literal["module", "value", "each", "definition", "unknown"]
 Lines = tuple[int, int]
+BINDING = frozenset((
+    ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign,
+    ast.NamedExpr, ast.AugAssign, ast.For, ast.AsyncFor, ast.withitem, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+    ast.MatchMapping, ast.Global, ast.Nonlocal,
+))  # fmt: skip
+"""Nodes that `bind` has something to record of."""
 
 
 class Binding(NamedTuple):

@@ -12,6 +12,7 @@ import threading
 import tokenize
 import warnings
 
+from stages.assumptions.nodes import depth
 from stages.contract.errors import one_line
 
 MAX_BYTES = 2**20
@@ -66,14 +67,6 @@ def parse_text(text: str) -> ast.Module:
         raise Unreadable(f"nested deeper than {MAX_DEPTH}") from None
     except (ValueError, OverflowError):  # lone surrogates, absurd numbers
         raise Unreadable("no Python source") from None
-    if _depth(tree) > MAX_DEPTH:
+    if depth(tree) > MAX_DEPTH:
         raise Unreadable(f"nested deeper than {MAX_DEPTH}")
     return tree
-
-
-def _depth(tree: ast.AST) -> int:
-    depth, level = 0, [tree]
-    while level:
-        depth += 1
-        level = [child for node in level for child in ast.iter_child_nodes(node)]
-    return depth

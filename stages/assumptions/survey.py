@@ -9,14 +9,21 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stages.assumptions.scopes import Binding, Lines, Scope, bind, span, targets
+from stages.assumptions.nodes import fields
+from stages.assumptions.scopes import BINDING, Binding, Lines, Scope, bind, span, targets
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SHARED = (ast.expr_context, ast.operator, ast.boolop, ast.unaryop, ast.cmpop)  # one object for all places
 _STRINGS = tuple(
     kind for kind in (ast.JoinedStr, getattr(ast, "TemplateStr", None)) if kind is not None
 )  # inside them positions differ between interpreters
+
+
+_TRIES = (ast.Try, *((ast.TryStar,) if hasattr(ast, "TryStar") else ()))
+_APART = frozenset((*_FUNCTIONS, *_COMPREHENSIONS, *_STRINGS, *_TRIES, ast.ClassDef, ast.If, ast.AnnAssign))
+_TELLING = frozenset((
+    ast.Module, ast.Import, ast.ImportFrom, ast.Constant, ast.Call, ast.Name, ast.Attribute, ast.Subscript
+))  # fmt: skip
 
 
 class Visit(NamedTuple):
@@ -31,6 +38,8 @@ class Visit(NamedTuple):
 
 
 class Survey(NamedTuple):
+    """`visits` are those of nodes that can tell something: the module, imports, texts, names that are used."""
+
     visits: list[Visit]
     parents: dict[ast.AST, ast.AST]
     top: Scope
@@ -45,13 +54,31 @@ def survey(tree: ast.Module, path: str, top: Scope | None = None, at: Lines | No
     stack = [Visit(tree, top, False, False, False, at)]
     while stack:
         visit = stack.pop()
-        visits.append(visit)
-        bind(visit.node, visit.scope, visit.at)
-        below = list(_children(visit))
+        node = visit.node
+        kind = type(node)
+        if kind in _TELLING and (kind is not ast.Name or type(node.ctx) is ast.Load):  # type: ignore[attr-defined]
+            visits.append(visit)
+        if kind in BINDING:
+            bind(node, visit.scope, visit.at)
+        below = list(_children(visit)) if kind in _APART else _plain(visit)
         for child in below:
-            parents[child.node] = visit.node
-        stack.extend(reversed(below))
+            parents[child[0]] = node
+        below.reverse()
+        stack += below
     return Survey(visits, parents, top)
+
+
+def _plain(visit: Visit) -> list[Visit]:
+    """Visits of all nodes directly below, under the same circumstances."""
+    node, around = visit[0], visit[1:]
+    found: list[Visit] = []
+    for name in fields(type(node)):
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [Visit(child, *around) for child in value if isinstance(child, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(Visit(value, *around))
+    return found
 
 
 def _children(visit: Visit) -> Iterator[Visit]:
@@ -77,8 +104,8 @@ def _children(visit: Visit) -> Iterator[Visit]:
         parts = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
         for part in parts:
             yield visit._replace(node=part, scope=inner)
-    elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
-        guarded = visit.guarded or any(_catches(handler) for handler in node.handlers)  # type: ignore[attr-defined]
+    elif isinstance(node, _TRIES):
+        guarded = visit.guarded or any(_catches(handler) for handler in node.handlers)
         for name, group in ast.iter_fields(node):
             for child in group:
                 # the fallback in the handler is as optional as what it replaces
@@ -96,9 +123,7 @@ def _children(visit: Visit) -> Iterator[Visit]:
         if node.value is not None:
             yield visit._replace(node=node.value)
     else:
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, _SHARED):
-                yield visit._replace(node=child)
+        yield from _plain(visit)
 
 
 def _function(visit: Visit, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Iterator[Visit]:

@@ -49,6 +49,8 @@ class Wrappers:
     def _wrappers(self, source: Source, top: Scope) -> dict[str, Parameter]:
         found: dict[str, Parameter] = {}
         for visit in source.survey.visits:
+            if not isinstance(visit.node, ast.Call | ast.Subscript):
+                continue
             place = Place(self._names, source.survey.parents, visit)
             if visit.scope.kind == "function" and visit.scope.parent is top:
                 for origin, expr in _reads(place):

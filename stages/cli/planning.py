@@ -158,3 +158,25 @@ def calibrate(
     if as_json:
         return show_json(found)
     print(calibration_text(found), end="")
+
+
+@app.command(epilog="Example: weighbridge mutate --seed 7 --out data/pack-7")
+def mutate(
+    seed: Annotated[int | None, typer.Option("--seed", help="Draws the new names: a whole number, from 0.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="The new pack's folder, which mustn't be there yet.")
+    ] = None,
+    study: Study = Here,
+    as_json: AsJson = False,
+) -> None:
+    """Write the study's pack under other identifiers, within each task's mutation_budget.
+
+    The same seed gives the same bytes. `pack.mutation_seed` in params.yaml freezes the very same pack.
+    """
+    from stages.contract.study import read_params
+    from stages.packs.mutate_write import lines, write_mutated
+
+    found = write_mutated(study / read_params(study).pack.path, seed, out)
+    if as_json:
+        return show_json(found)
+    print("\n".join(lines(found)))

@@ -12,10 +12,12 @@ from stages.contract.errors import one_line
 
 @app.command(epilog="Example: weighbridge explain placebo_passed")
 def explain(
-    name: Annotated[str, typer.Argument(help="A reason or a rule; without it all are listed.", metavar="[ID]")] = "",
+    name: Annotated[
+        str, typer.Argument(help="A reason, a rule or a finding of a log; without it all are listed.", metavar="[ID]")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Say what a reason or a rule means and what would have to change."""
+    """Say what a reason, a rule or a finding means; of a reason, what would have to change too."""
     from stages.gate.explain import entries, lookup
 
     if not name:
@@ -59,7 +61,12 @@ def show(
     if as_json:
         return show_json(found)
     for key, value in found.items():
-        print(f"{key:22} {one_line(value)}")
+        if key != "findings" or not value:
+            print(f"{key:22} {one_line(value) if value != [] else 'none'}")
+        for one in value if key == "findings" else ():
+            where = f"{one['path']}:{one['line']}"
+            said = f"{where} {one['kind']} {one['symbol']} ({one['counted']}, {one['seen']}, {one['how']})"
+            print(f"{key:22} {one_line(said, 1000)}")
     print(patch, end="")
 
 
@@ -88,7 +95,17 @@ def doctor(as_json: AsJson = False) -> None:
     if as_json:
         return show_json(found)
     for key, value in found.items():
-        print(f"{key:22} {one_line(value)}")
+        if key == "limits":
+            for name, limit in found["limits"].items():
+                held = "held" if limit["held"] is True else limit["held"]
+                print(f"{'limit':16} {name} {limit['limit']:,}: {one_line(held)}")
+        elif isinstance(value, dict):
+            print(f"{key:16} {', '.join(k if v is True else f'{k} {v}' for k, v in value.items()) or 'none'}")
+        elif isinstance(value, list):
+            for line in value:
+                print(f"{key:16} {one_line(line)}")
+        else:
+            print(f"{key:16} {one_line(value)}")
 
 
 @task.command("tag", epilog="Example: weighbridge task tag repair-ring-centroid")

@@ -7,8 +7,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from stages.contract import layout, parquet, tables
+from stages.contract import imported, layout, parquet, tables
 from stages.contract.digest import digest, file_sha256, sha256
+from stages.contract.imported import is_imported
 from stages.contract.text import read_json
 
 PACKAGES = ("weighbridge", "dvc", "gitpython", "numpy", "pandas", "pyarrow", "pydantic", "pytest", "scipy")
@@ -26,7 +27,9 @@ PARTS: list[tuple[Path, str, str | None]] = [
     (layout.STAMPS, "run", "stamps"),
     (layout.CALLS, "run", "calls"),
     (layout.TRANSCRIPTS, "run", "transcripts"),
+    (layout.REPLACED, "run", "replaced"),
     (layout.CAMPAIGN, "run", None),
+    (layout.INGEST, "ingest", None),
     (layout.LEDGER, "score", "ledger"),
     (layout.FINDINGS, "score", "findings"),
     (layout.VERDICTS, "score", "verdicts"),
@@ -47,7 +50,8 @@ def file_row(root: Path, name: Path, stage: str, kind: str | None) -> dict[str, 
         "sha256": file_sha256(path),
     }
     if kind is not None:
-        row["rows_sha256"] = parquet.rows_sha256(parquet.read(path, tables.ALL[kind]))
+        own = kind in imported.ALL and is_imported(root)
+        row["rows_sha256"] = parquet.rows_sha256(parquet.read(path, (imported.ALL if own else tables.ALL)[kind]))
     elif name.suffix == ".json":
         row["json_sha256"] = digest(read_json(path))
     return row

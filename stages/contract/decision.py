@@ -13,9 +13,17 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Replayed(_Part):
+    """The file of predictions that an arm's trials applied; no agent of it ran."""
+
+    patches: str
+    sha256: Sha256
+
+
 class Runner(_Part):
     name: str
     version: str
+    replayed: Replayed | None = None
 
 
 class Counts(_Part):
@@ -25,6 +33,7 @@ class Counts(_Part):
     scored: int
     excluded: int
     missing: int
+    replaced: int
     pairs_kept: int
     items_seen: int
     items_kept: int
@@ -113,6 +122,7 @@ class ByOrder(_Part):
 class Sensitivity(_Part):
     as_observed: View
     excluded_fail: View
+    beside_fail: View
     worst_candidate: View
     worst_control: View
     timeouts_pass: View
@@ -188,6 +198,49 @@ class Share(_Part):
     limit: str
 
 
+class SessionOfArm(_Part):
+    """One arm in one part of the campaign. `excluded`: its trials by the rule of the stamp that excluded them."""
+
+    trials: int
+    queue_ms_median: float | None
+    queue_ms_max: float | None
+    excluded: dict[str, int]
+
+
+class ControlSession(SessionOfArm):
+    """The control's scored trials, and how many of them passed: had it drifted, the session would have."""
+
+    scored: int
+    passes: int | None
+
+
+class SessionPart(_Part):
+    """A third of the campaign's trials, by their start."""
+
+    started_first: str
+    started_last: str
+    candidate: SessionOfArm
+    control: ControlSession
+
+
+class SessionPoint(_Part):
+    """One arm in one of at most 24 equal spans of the campaign: what a figure of the queue delay draws."""
+
+    arm: Literal["candidate", "control"]
+    from_s: float
+    trials: int
+    queue_ms_median: float | None
+    queue_ms_max: float | None
+    excluded: int
+
+
+class Session(_Part):
+    """Whether the session drifted while the campaign ran; there where an arm has a provider."""
+
+    parts: list[SessionPart]
+    over_time: list[SessionPoint]
+
+
 class AaRun(_Part):
     """The last A/A of this control on this slice, of how many, and how many of them crowned a copy."""
 
@@ -210,6 +263,15 @@ class Rehearsals(_Part):
     aa: AaRun | None
     aa_why: str | None = None
     piloted: list[str]
+
+
+class ImportedLogs(_Part):
+    """Where a study that was read from logs comes from; `planned_by`: what says which trials there should be."""
+
+    formats: list[str]
+    sources: list[dict[str, Any]]
+    planned_by: Literal["log", "plan", "protocol"]
+    rows: dict[str, int]
 
 
 class Decision(_Part):
@@ -251,7 +313,9 @@ class Decision(_Part):
     rehearsals: Rehearsals
     asymmetry: Asymmetry | None
     excluded_share: Share | None
-    started_at: str
+    session: Session | None = None
+    started_at: str | None
     protocol: dict[str, Any]
     findings_of_read: list[dict[str, Any]]
     legacy: dict[str, Any]
+    imported: ImportedLogs | None = None

@@ -35,6 +35,10 @@ def summary_units(
     """
     listed = list(items)
     sizes = Counter(label for label, _ in listed)
+    if all(cluster is None for _, cluster in listed):
+        made = summary_sizes(protocol, sizes)
+        whole = weights(protocol, sizes)
+        return list(made.values()), list(made.values()), [1.0] * len(made), [whole[name] for name in made]
     counted: dict[str, Counter[tuple[str, int]]] = {name: Counter() for name in summary_sizes(protocol, sizes)}
     for number, (label, cluster) in enumerate(listed):
         into = merged(protocol, label)
@@ -101,6 +105,16 @@ def check_design(protocol: Protocol, sizes: Mapping[str, int], where: object) ->
             f"weights for {', '.join(sorted(protocol.strata_weights))}",
             f"one for each of {', '.join(sorted(strata))}",
         )
+
+
+def bare_kinds(oracles: Iterable[tuple[str, bool]]) -> dict[str, int]:
+    """Kind of oracle to the real items that have it, where no placebo has one of that kind; from (kind, placebo).
+
+    A placebo shows that oracles of its own kind can fail, and nothing of another kind's driver.
+    """
+    listed = list(oracles)
+    shown = {kind for kind, placebo in listed if placebo}
+    return dict(sorted(Counter(kind for kind, placebo in listed if not placebo and kind not in shown).items()))
 
 
 def shortfalls(protocol: Protocol, strata: Mapping[str, int], placebos: Mapping[str, int]) -> list[str]:

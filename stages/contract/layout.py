@@ -17,6 +17,7 @@ TRIALS = Path("data/trials/trials.parquet")
 PATCHES = Path("data/trials/patches.parquet")
 STAMPS = Path("data/trials/stamps.parquet")
 CALLS = Path("data/trials/calls.parquet")
+REPLACED = Path("data/trials/replaced.parquet")
 TRANSCRIPTS = Path("data/trials/transcripts.parquet")
 CAMPAIGN = Path("data/trials/campaign.json")
 LEDGER = Path("data/ledger/ledger.parquet")
@@ -31,7 +32,11 @@ METRICS = Path("reports/metrics.json")
 REPORT_MD = Path("reports/report.md")
 BILL = Path("reports/bill.json")
 RUN_BILL = Path("reports/run_bill.txt")
+INGEST = Path("data/trials/ingest.json")
 REGISTRY = Path("data/registry.jsonl")
+
+IMPORTED = [MANIFEST, ITEMS, TRIALS, INGEST, LEDGER, FINDINGS]
+"""What a study that was read from logs has in the place of freeze to score."""
 
 
 def journal(root: Path) -> Path:

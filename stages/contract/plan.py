@@ -8,16 +8,27 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from stages.contract.arm import Arms
 from stages.contract.digest import digest
 from stages.contract.protocol import OracleParams, Protocol, Study, Tools
-from stages.contract.task import Allow, Interface, Oracle, Sha256
-from stages.contract.types import Id, Rational, RelPath, Strict, Whole, plain
+from stages.contract.task import Allow, Interface, Oracle, Seed, Sha256
+from stages.contract.types import Id, Rational, RelPath, Strict, Whole, plain, without_none
 
-RUN_SEMANTICS = 1
+RUN_SEMANTICS = 3
 """Bumped by hand when the harness changes what a trial means; finished trials of another number aren't reused."""
+
+
+BESIDE = " (beside the tests)"
+"""Ends the reason of a verdict that was found in the tests' own process, where it should have been found apart."""
+
+
+class FrozenEnvironment(Strict):
+    """A task's interpreter and its wheels, file name to sha256; the bytes lie in `trees` under the role `wheel`."""
+
+    python: str
+    wheels: dict[str, Sha256]
 
 
 class PlanItem(Strict):
@@ -35,6 +46,7 @@ class PlanItem(Strict):
     allow: Allow
     oracle: Oracle
     canaries: list[str]
+    environment: FrozenEnvironment | None = None
     source: dict[str, str]
     tree_sha256: Sha256
     tree_git: str
@@ -108,6 +120,11 @@ class Manifest(Strict):
     alpha_first_look: Rational
     mde80: float | None
     mde80_why: str | None = None
+    mutation_seed: Seed | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_none(handler(self), "mutation_seed")
 
     def sha256(self) -> str:
         """Digest of the manifest's canonical JSON."""
@@ -122,6 +139,7 @@ class Admission(Strict):
     expected: list[str] | None
     events: list[str] = []
     placebo_passed: bool = False
+    boundary: Literal["inprocess", "process"] = "inprocess"
 
 
 class Admitted(Strict):

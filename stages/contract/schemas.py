@@ -12,7 +12,8 @@ from stages.contract.decision import Decision
 from stages.contract.errors import UsageError
 from stages.contract.plan import Manifest, Plan
 from stages.contract.protocol import Params, Protocol
-from stages.contract.stamp import Stamp
+from stages.contract.stamp import Call, Stamp
+from stages.contract.stampwords import described
 from stages.contract.task import Pack, Task
 
 MODELS: dict[str, type[BaseModel]] = {
@@ -22,6 +23,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "protocol": Protocol,
     "arms": Arms,
     "stamp": Stamp,
+    "call": Call,
     "plan": Plan,
     "manifest": Manifest,
     "decision": Decision,
@@ -33,5 +35,20 @@ def json_schema(name: str) -> dict[str, Any]:
     if name not in MODELS:
         near = difflib.get_close_matches(name, MODELS, n=1)
         raise UsageError("schema", f"no schema {name!r}", ", ".join(MODELS), f"did you mean {near[0]}?" if near else "")
-    made = MODELS[name].model_json_schema(by_alias=True)
+    made = _bounded(MODELS[name].model_json_schema(by_alias=True))
+    if name in ("stamp", "call"):
+        made = described(name.capitalize(), made)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"weighbridge.{name}/1", **made}
+
+
+_BOUNDS = {"ge": "minimum", "le": "maximum", "gt": "exclusiveMinimum", "lt": "exclusiveMaximum"}
+
+
+def _bounded(value: Any) -> Any:
+    """The schema with bounds by their names in JSON Schema; pydantic leaves its own beside a validator of ours."""
+    if isinstance(value, list):
+        return [_bounded(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    number = value.get("type") in ("integer", "number")
+    return {_BOUNDS.get(key, key) if number else key: _bounded(one) for key, one in value.items()}

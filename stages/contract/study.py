@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from stages.contract import layout, parquet, tables
 from stages.contract.errors import InputError
-from stages.contract.plan import Admitted, Manifest, Plan
+from stages.contract.plan import Admitted, Manifest, Plan, PlanItem
 from stages.contract.protocol import Params
 from stages.contract.text import read_json
 from stages.contract.trees import Change, Entry
@@ -72,6 +72,19 @@ def read_files(root: Path, plan: Plan) -> dict[tuple[str, str], list[Entry]]:
     """(item id, role) to frozen files, open and hidden ones; all three tables are held against the plan."""
     read_frozen(root, plan, layout.ITEMS)
     return {**entries(read_frozen(root, plan, layout.TREES)), **entries(read_frozen(root, plan, layout.HIDDEN))}
+
+
+def wheels_of(item: PlanItem, files: dict[tuple[str, str], list[Entry]]) -> dict[str, bytes]:
+    """File name to bytes of the wheels of an item's environment, wherever in the frozen tables they lie."""
+    if item.environment is None:
+        return {}
+    held = {entry.sha256: entry.content for (_, role), some in files.items() if role == "wheel" for entry in some}
+    missing = sorted(set(item.environment.wheels.values()) - held.keys())
+    if missing:
+        raise InputError(
+            layout.TREES, f"no wheel with sha256 {missing[0][:16]}", "the wheels of the plan", "freeze again"
+        )
+    return {name: held[found] for name, found in item.environment.wheels.items()}
 
 
 @dataclass

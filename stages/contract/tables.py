@@ -84,6 +84,7 @@ TRIALS = _schema(
     _field("time_budget_s", _I, "s"),
     _field("attempts", _I),
     _field("interrupted", _I),
+    _field("replaced", _I),
     _field("patch_sha256", _S),
     _field("patch_files", _I),
     _field("transcript_sha256", _S),
@@ -142,6 +143,20 @@ CALLS = _schema(
     _field("record", _S),
 )
 
+REPLACED = _schema(
+    "replaced",
+    f"{_TRIAL_KEY},number",
+    *_TRIAL,
+    _field("number", _I),
+    _field("rule", _S),
+    _field("found", _S),
+    _field("started_at", _S, "UTC"),
+    _field("ended", _S),
+    _field("attempts", _I),
+    _field("patch_sha256", _S),
+    _field("stamps", _S),
+)
+
 VERDICTS = _schema(
     "verdicts",
     f"{_TRIAL_KEY},kind",
@@ -153,6 +168,9 @@ VERDICTS = _schema(
     _field("outcomes", _S),
     _field("events", _S),
     _field("isolation", _S),
+    _field("wall_s", _F, "s"),
+    _field("cpu_s", _F, "s"),
+    _field("max_rss_kb", _I, "KiB"),
 )
 
 LEDGER = _schema(
@@ -172,7 +190,12 @@ LEDGER = _schema(
     _field("late_pass", _B),
     _field("recheck", _S, null=True),
     _field("inside_contract", _S, null=True),
+    _field("verdict_isolation", _S, null=True),
     _field("wall_s", _F, "s"),
+    _field("budget_share", _F),
+    _field("cpu_s", _F, "s", null=True),
+    _field("max_rss_kb", _I, "KiB", null=True),
+    _field("load_1m", _F, null=True),
     _field("started_at", _S, "UTC"),
     _field("position", _I),
     _field("prompt_sha256", _S),
@@ -209,6 +232,7 @@ FINDINGS = _schema(
     _field("symbol", _S),
     _field("how", _S),
     _field("counted", _S),
+    _field("seen", _S),
 )
 
 PAIRS = _schema(
@@ -224,6 +248,8 @@ PAIRS = _schema(
     _field("control_status", _S),
     _field("candidate_late", _B),
     _field("control_late", _B),
+    _field("candidate_beside", _B),
+    _field("control_beside", _B),
     _field("first", _S),
     _field("candidate_rule", _S, null=True),
     _field("control_rule", _S, null=True),
@@ -253,6 +279,7 @@ ALL = {
     "trials": TRIALS,
     "patches": PATCHES,
     "transcripts": TRANSCRIPTS,
+    "replaced": REPLACED,
     "stamps": STAMPS,
     "calls": CALLS,
     "verdicts": VERDICTS,

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SerializerFunctionWrapHandler,
+    WithJsonSchema,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from stages.contract import limits
-from stages.contract.types import Glob, Id, Name, RelPath, Strict, Whole
+from stages.contract.types import Glob, Id, Name, RelPath, Strict, Whole, without_none
 
 
 def _hex(length: int, name: str) -> AfterValidator:
@@ -21,15 +30,27 @@ def _hex(length: int, name: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def _form(pattern: str, words: str, longest: int = limits.MAX_PATH_CHARS) -> tuple[AfterValidator, WithJsonSchema]:
+    """A text of a form: refused in words, and its pattern in the JSON Schema."""
+
+    def check(value: str) -> str:
+        if len(value) > longest or not re.fullmatch(pattern, value):
+            raise ValueError(words)
+        return value
+
+    return AfterValidator(check), WithJsonSchema({"type": "string", "pattern": f"^{pattern}$", "maxLength": longest})
+
+
 Sha256 = Annotated[str, _hex(64, "a sha256")]
 GitId = Annotated[str, _hex(40, "a git object id")]
 Word = Annotated[str, Field(min_length=1, max_length=4000)]
+Seed = Annotated[Whole, Field(ge=0, lt=2**53)]
 _SIGNATURE_DEPTH = 50
+_SIGNATURE = "a signature such as (a: int, b: str = '') -> bool, perhaps after `async `"
 
 
 def check_signature(value: str) -> str:
     """A Python signature as it stands between a function's name and its colon, perhaps after `async `."""
-    form = "a signature such as (a: int, b: str = '') -> bool, perhaps after `async `"
     words = value.removeprefix("async ")
     head = "def f" if words == value else "async def f"
     try:
@@ -37,7 +58,7 @@ def check_signature(value: str) -> str:
             warnings.simplefilter("ignore")  # an invalid escape in a default is the author's business
             tree = ast.parse(f"{head}{words}: ...\n")
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
-        raise ValueError(form) from None
+        raise ValueError(_SIGNATURE) from None
     level: list[ast.AST] = [tree]
     for _ in range(_SIGNATURE_DEPTH):
         level = [below for node in level for below in ast.iter_child_nodes(node)]
@@ -50,7 +71,7 @@ def check_signature(value: str) -> str:
             names = [arg.arg for arg in every if arg is not None]
             if len(set(names)) == len(names):
                 return value
-    raise ValueError(form)
+    raise ValueError(_SIGNATURE)
 
 
 class Interface(Strict):
@@ -58,9 +79,7 @@ class Interface(Strict):
 
     module: Name
     function: Name
-    signature: Annotated[
-        str, Field(pattern=r"^(async )?\(.*\)( -> .+)?$", max_length=2000), AfterValidator(check_signature)
-    ]
+    signature: Annotated[str, *_form(r"(async )?\(.*\)( -> .+)?", _SIGNATURE, 2000), AfterValidator(check_signature)]
 
 
 class Allow(Strict):
@@ -83,24 +102,22 @@ class Oracle(Strict):
     hidden: bool = True
     disputed: Annotated[str, Field(max_length=2000)] | None = None
 
-    @field_validator("boundary")
-    @classmethod
-    def _not_yet(cls, value: str | None) -> str | None:
-        if value == "process":
-            raise ValueError("auto or inprocess: a process of its own for the code under test is not built yet")
-        return value
-
     @model_validator(mode="after")
     def _command_fits_kind(self) -> Oracle:
         if (self.kind == "command") != (self.command is not None):
             raise ValueError("kind 'command' has a command, kind 'pytest' has none")
+        if self.kind == "command" and self.boundary == "process":
+            raise ValueError("no boundary 'process' for kind 'command', whose program decides itself where code runs")
         return self
 
 
 class MutationBudget(Strict):
-    """What may be rewritten in a task so that a published prompt can't be memorised."""
+    """What may be rewritten in a task so that a published prompt can't be memorised.
 
-    rename_identifiers: bool = False
+    `rename_identifiers`: at most so many identifiers; true is every one that can be followed, false is none.
+    """
+
+    rename_identifiers: bool | Annotated[Whole, Field(ge=0, le=limits.MAX_RENAMED)] = False
     reword_prompt: bool = False
 
     @field_validator("reword_prompt")
@@ -109,6 +126,13 @@ class MutationBudget(Strict):
         if value:
             raise ValueError("false: rewording of prompts is not built")
         return value
+
+
+class Mutated(Strict):
+    """What a task or pack was made from by `weighbridge mutate`: the seed, and the ancestor's own revision."""
+
+    seed: Seed
+    rev: Annotated[Id, Field(max_length=40)]
 
 
 class Source(Strict):
@@ -133,10 +157,20 @@ class Source(Strict):
 
 
 class Environment(Strict):
-    """Interpreter and frozen wheels that agent and oracle get."""
+    """Interpreter and frozen wheels that agent and oracle get. Wheels are files of the pack, as `wheels/NAME.whl`."""
 
-    python: Name
-    wheels: list[RelPath] = []
+    python: Annotated[str, *_form(r"3\.[0-9]{1,2}", "a version such as '3.11'", 4)]
+    wheels: Annotated[
+        list[Annotated[RelPath, *_form(r"wheels/[^/]+\.whl", "a wheel of the pack, as 'wheels/NAME.whl'")]],
+        Field(max_length=500),
+    ] = []
+
+    @field_validator("wheels")
+    @classmethod
+    def _once(cls, value: list[str]) -> list[str]:
+        if len(set(value)) != len(value):
+            raise ValueError("each wheel once")
+        return value
 
 
 class Task(Strict):
@@ -157,6 +191,11 @@ class Task(Strict):
     canaries: list[Annotated[str, Field(min_length=8, max_length=200)]] = []
     environment: Environment | None = None
     source: Source = Source(path="workspace")
+    mutated: Mutated | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_none(handler(self), "mutated")
 
     @model_validator(mode="after")
     def _hidden_stays_hidden(self) -> Task:
@@ -178,3 +217,8 @@ class Pack(Strict):
     revision: Annotated[Id, Field(max_length=40)]
     title: Annotated[str, Field(max_length=200)] | None = None
     license: Annotated[str, Field(max_length=100)] | None = None
+    mutated: Mutated | None = None
+
+    @model_serializer(mode="wrap")
+    def _as_ever(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return without_none(handler(self), "mutated")

@@ -89,6 +89,9 @@ def _check_shape(value: Any) -> None:
     raise ValueError(f"nested deeper than {limits.MAX_JSON_DEPTH}")
 
 
+_STRICT = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_integer)
+
+
 def parse_json(where: object, data: bytes) -> Any:
     """Strict JSON: finite numbers, integers below 2**53, no repeated keys, bounded depth, whole Unicode.
 
@@ -96,10 +99,8 @@ def parse_json(where: object, data: bytes) -> Any:
     """
     text = decode(where, data)
     try:
-        value = json.loads(
-            text, object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, parse_int=_integer
-        )
-        if isinstance(value, dict | list):
+        value = _STRICT.decode(text)
+        if text.count("{") + text.count("[") > limits.MAX_JSON_DEPTH and isinstance(value, dict | list):
             _check_shape(value)
         if "\\ud" in text.lower():
             json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair is no text

@@ -76,6 +76,25 @@ def apply(entries: Iterable[Entry], changes: Iterable[Change]) -> list[Entry]:
     return [tree[path] for path in sorted(tree)]
 
 
+def overlaid(entries: Iterable[Entry], overlay: Iterable[Entry]) -> list[Entry]:
+    """The tree with whole files laid over it, sorted by path."""
+    laid = {**{e.path: e for e in entries}, **{e.path: e for e in overlay}}
+    return [laid[path] for path in sorted(laid)]
+
+
+def overlay_changes(entries: Iterable[Entry], overlay: Iterable[Entry]) -> list[Change]:
+    """What an overlay changes in a tree, as a patch; files that it leaves as they are don't count."""
+    before, found = {e.path: e for e in entries}, []
+    for new in sorted(overlay):
+        old = before.get(new.path)
+        if old == new:
+            continue
+        op: Op = "add" if old is None else "mode" if old.content == new.content else "modify"
+        was = (old.mode, old.sha256) if old else (None, None)
+        found.append(Change(new.path, op, was[0], new.mode, was[1], new.sha256, new.content))
+    return found
+
+
 def git_tree_id(entries: Iterable[Entry]) -> str:
     """The id that git gives this tree (SHA-1 object format), so that folders and tags are comparable."""
     root: dict[str, object] = {}

@@ -81,6 +81,7 @@ Id = Annotated[
 ]
 RelPath = Annotated[str, AfterValidator(check_path)]
 Glob = Annotated[str, AfterValidator(check_glob)]
+Label = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_check_printable)]
 Name = Annotated[str, Field(min_length=1, max_length=1000), AfterValidator(_check_printable)]
 Rational = Annotated[
     Fraction,
@@ -99,6 +100,7 @@ class Strict(BaseModel):
 
 M = TypeVar("M", bound=BaseModel)
 Location = tuple[int | str, ...]
+_MOST_KEYS = 6
 
 
 def validate(model: type[M], value: Any, where: object) -> M:
@@ -120,10 +122,22 @@ def validate(model: type[M], value: Any, where: object) -> M:
         raise InputError(place, f"unknown key{more}", f"one of {', '.join(known)}", todo)
     if first["type"] == "missing":
         raise InputError(place, f"missing{more}", "this key")
-    wanted = dict.fromkeys(e["msg"].removeprefix("Value error, ").removeprefix("Input should be ") for e in same)
+    wanted = dict.fromkeys(_wanted(model, e["type"], e["loc"], e["msg"]) for e in same)
     bare = first["type"] == "string_type" and isinstance(first["input"], int | float | Decimal)
     todo = f'quote it: "{first["input"]}"' if bare and not isinstance(first["input"], bool) else ""
     raise InputError(place, f"found {_shown(first['input'])}{more}", " or ".join(wanted), todo)
+
+
+def _wanted(model: type[BaseModel], kind: str, loc: Location, said: str) -> str:
+    """What pydantic expects, in words that know nothing of Python."""
+    if kind == "model_type":
+        known = _known_keys(model, (*loc, ""))
+        more = f" and {len(known) - _MOST_KEYS} more" if len(known) > _MOST_KEYS else ""
+        return f"a mapping with {', '.join(known[:_MOST_KEYS])}{more}"
+    if kind == "dict_type":
+        return "a mapping"
+    said = said.removeprefix("Value error, ").removeprefix("Input should be ")
+    return said.replace("String should match pattern", "a text that matches the pattern")
 
 
 def _keys(value: Any, loc: Location) -> list[str]:
@@ -147,7 +161,8 @@ def _shown(value: Any) -> str:
         return "keys that don't fit each other" if value else "an empty mapping"
     if isinstance(value, list) and any(isinstance(one, dict | list) for one in value):
         return "a list"
-    return one_line(value if isinstance(value, Decimal | Fraction) else repr(value), 100)
+    text = one_line(value if isinstance(value, Decimal | Fraction) else repr(value), 100)
+    return re.sub(r"(?<=://)[^/\s@]*@", "…@", text)  # credentials of a URL
 
 
 def _known_keys(model: type[BaseModel], loc: Location) -> list[str]:
@@ -163,6 +178,11 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for arg in getattr(annotation, "__args__", ()) for model in _models_in(arg)]
+
+
+def without_none(value: dict[str, Any], *names: str) -> dict[str, Any]:
+    """A dump without those of its keys that are nothing, so that a key that came later changes no older digest."""
+    return {key: each for key, each in value.items() if key not in names or each is not None}
 
 
 def plain(model: BaseModel) -> dict[str, Any]:

@@ -121,3 +121,19 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InputError(path, f"holds {kind(value)} at the top", "a mapping of keys")
     return value
+
+
+class _Quoted(yaml.SafeDumper):
+    """All text in quotes and nothing by reference: any YAML reads it back as it is."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
+        return True
+
+
+_Quoted.add_representer(str, lambda to, text: to.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
+
+
+def written(value: dict[str, Any]) -> bytes:
+    """JSON-ready data as YAML that `read_yaml` reads as the same data."""
+    text: str = yaml.dump(value, Dumper=_Quoted, sort_keys=False)
+    return text.encode()

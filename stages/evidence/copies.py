@@ -6,9 +6,6 @@ import os
 import shutil
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any
-
-import yaml
 
 from stages.arms.installed import install_folders
 from stages.contract import layout
@@ -16,6 +13,7 @@ from stages.contract.errors import InputError
 from stages.contract.files import replace_bytes
 from stages.contract.protocol import Params
 from stages.contract.types import plain
+from stages.contract.yamlfile import written
 from stages.gate import read_events
 from stages.gate.events import HEADER
 from stages.packs import FrozenItem, FrozenPack
@@ -71,19 +69,3 @@ def _copy_pack(source: Path, items: list[FrozenItem], made: Path) -> None:
             found = item.task.source.model_copy(update={"git": str((folder / address).resolve())})
             task = item.task.model_copy(update={"source": found})
             replace_bytes(target / "task.yaml", written(plain(task)))
-
-
-class _Quoted(yaml.SafeDumper):
-    """All text in quotes and nothing by reference: any YAML reads it back as it is."""
-
-    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
-        return True
-
-
-_Quoted.add_representer(str, lambda to, text: to.represent_scalar("tag:yaml.org,2002:str", text, style='"'))
-
-
-def written(value: dict[str, Any]) -> bytes:
-    """JSON-ready data as YAML that `read_yaml` reads as the same data."""
-    text: str = yaml.dump(value, Dumper=_Quoted, sort_keys=False)
-    return text.encode()

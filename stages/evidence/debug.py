@@ -11,11 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
-from stages.arms import ArmName, Setting, prepare, refuse_trial, run_trial
+from stages.arms import ArmName, Setting, prepare, recording, refuse_trial, replayed, start_trial, unpredicted
 from stages.contract import layout
 from stages.contract.errors import UsageError
 from stages.contract.study import entries, read_admitted, read_frozen, read_manifest, read_params, read_plan
-from stages.sandbox import find, remove_tree, require
+from stages.sandbox import environments, find, remove_tree, require
+from stages.session import first_violation, parse_stamp
 
 
 def debug_trial(
@@ -31,35 +32,49 @@ def debug_trial(
             f"an item of the pack, candidate or control, a repeat from 0 to {plan.trial_budget - 1}",
         )
     files = entries(read_frozen(root, plan, layout.TREES))
+    isolation = require(plan.isolation, read_params(root).run.allow_no_isolation, root)
     setting = Setting(
         root=root,
         plan=plan,
         manifest=manifest,
-        isolation=require(plan.isolation, read_params(root).run.allow_no_isolation, root),
+        isolation=isolation,
         trees={item_id: files[(item_id, "workspace")]},
         statements={item_id: files[(item_id, "statement")][0].content},
         versions={},
         plan_sha256=plan.sha256(),
+        environments=environments(root, [items[item_id]], files, isolation),
         manifest_sha256=manifest.sha256(),
     )
     name = cast(ArmName, arm)
+    if setting.arm(name).replayed:
+        predictions = {key: found for key, found in replayed(root, plan).items() if key == arm}
+        if (item_id, arm, repeat) in unpredicted(plan, predictions):
+            raise UsageError(f"{item_id} {arm} {repeat}", f"{predictions[arm].path} has no prediction of it", "one")
+        setting = dataclasses.replace(setting, predictions=predictions)
     if not shell_only:
         refuse_trial(plan, name, item_id)
     else:
         setting = dataclasses.replace(setting, isolation=find("none"))
         place = prepare(setting, items[item_id], name, repeat)
         try:
-            say(f"a shell in the trial's workspace, without isolation; the agent would be called as {place.argv}")
+            what = f"the agent would be called as {place.argv}" if place.argv else "its patch isn't applied"
+            say(f"a shell in the trial's workspace, without isolation; {what}")
             env = {**os.environ, **place.env, "PS1": f"({item_id}) "}
             return subprocess.call([os.environ.get("SHELL", "/bin/sh")], cwd=place.workspace, env=env)
         finally:
             remove_tree(place.base)
-    done = run_trial(setting, name, item_id, repeat, 0, 0, 0)
+    with recording(plan.arms, say, name) as (recorders, terms):
+        setting = dataclasses.replace(setting, recorders=recorders, access_terms=terms)
+        done = start_trial(setting, name, item_id, repeat, 0, 0, 0)
     for stream in ("stdout", "stderr"):
         sys.stdout.write(done.streams[stream][1].decode("utf-8", "backslashreplace"))
     row = done.row
     why = f" ({row['reason']})" if row["reason"] else ""
     say(f"ended {row['ended']}{why}, exit code {row['exit_code']}, {row['wall_s']:.2f} s, {len(done.changes)} changes")
+    if recorders:
+        found = first_violation([parse_stamp(s, "stamp") for s in done.stamps], row["attempts"], manifest.protocol)
+        inside = f"outside the envelope: {found[0]}, {found[1]}" if found else "inside the envelope"
+        say(f"{sum(map(len, done.calls))} calls recorded, {inside}")
     for change in done.changes:
         say(f"  {change.op} {change.path}")
     if (root / layout.ADMITTED).exists():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from stages.contract import layout, limits
 from stages.contract.design import check_design, merged, shortfalls, summary_sizes, weights
 from stages.contract.errors import InputError, MissingInput, UsageError
+from stages.contract.predictions import digested
 from stages.contract.protocol import Params, Protocol
 from stages.contract.study import read_manifest, read_params, read_plan
 from stages.contract.task import Pack, Task
@@ -250,7 +251,9 @@ def _look(root: Path, params: Params, own: bool) -> tuple[int, str]:
         pack = validate(Pack, read_yaml(described), described).id
     if pack is not None and pack != found["pack_id"]:
         return 1, f"{layout.CAMPAIGN} is of another pack"
-    same = frozen is not None and frozen.sha256() == found["plan_sha256"] and frozen.arms == params.arms
+    same = frozen is not None and frozen.sha256() == found["plan_sha256"]
+    if same and frozen is not None:
+        same = frozen.arms == digested(root, params, (item.item_id for item in frozen.items)).arms
     if own and same and read_manifest(root).protocol == params.protocol:
         return look, f"that of {layout.CAMPAIGN}, whose plan this is"
     return look + 1, f"{layout.CAMPAIGN} of these arms was look {look}"

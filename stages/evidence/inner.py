@@ -26,8 +26,9 @@ from stages.contract.protocol import Params
 from stages.contract.rehearsals import TIME, RehearsedItem, Runner
 from stages.contract.study import read_admitted, read_params, read_plan
 from stages.contract.types import plain
-from stages.evidence.copies import copy_study, written
-from stages.packs import FrozenPack, build_plan, read_pack
+from stages.contract.yamlfile import written
+from stages.evidence.copies import copy_study
+from stages.packs import FrozenPack, build_plan, read_pack, seeded
 from stages.sandbox import require
 
 Say = Callable[[str], None]
@@ -74,12 +75,15 @@ def read_outer(root: Path) -> Outer:
     """Raises InputError where the study couldn't be frozen."""
     params = read_params(root)
     pack = read_pack(root / params.pack.path)
-    plan = build_plan(pack, params).plan
+    plan = build_plan(seeded(pack, params.pack.mutation_seed), params).plan
     return Outer(root, params, pack, plan, slice_of(plan.pack_sha256, params.protocol, params.oracle))
 
 
 def inner_study(outer: Outer, kind: Literal["aa", "pilot"], params: Params, items: list[PlanItem]) -> Inner:
-    """Names an inner study, and makes nothing."""
+    """Names an inner study, and makes nothing. Raises InputError where an arm has nothing that could run."""
+    for arm in ARMS:
+        if _arm(params, arm).replayed:
+            raise InputError(f"params.yaml: arms.{arm}", "patches, which are what they are", "an agent that can run")
     ids, installs = frozenset(item.item_id for item in items), _installs(outer.root, params)
     name = short(
         digest(
@@ -166,7 +170,7 @@ def _freeze(inner: Inner) -> None:
     from stages.freeze import freeze
 
     replace_bytes(inner.root / layout.PARAMS, written(plain(inner.params)))
-    freeze(inner.root)
+    freeze(inner.root, whole=False)
     found = [_addressless(i) for i in read_plan(inner.root).items]
     wanted = [_addressless(i) for i in inner.outer.plan.items if i.item_id in inner.items]
     assert read_params(inner.root) == inner.params

@@ -28,7 +28,7 @@ def show_trial(root: Path, item_id: str, arm: str, repeat: int) -> tuple[dict[st
         )
     row = ledger[0]
     findings = [
-        {k: f[k] for k in ("kind", "path", "line", "symbol", "how", "counted")}
+        {k: f[k] for k in ("kind", "path", "line", "symbol", "how", "counted", "seen")}
         for f in parquet.read(root / layout.FINDINGS, tables.FINDINGS).to_pylist()
         if key.items() <= f.items()
     ]
@@ -60,7 +60,8 @@ def show_trial(root: Path, item_id: str, arm: str, repeat: int) -> tuple[dict[st
         "stderr_tail": trial.streams[0][-500:].decode("utf-8", "replace") if trial.streams else "",
         "seed": trial.row["seed"],
         "temperature": row["temperature"],
-        "wall_s": row["wall_s"],
+        **{name: row[name] for name in ("wall_s", "budget_share", "cpu_s", "max_rss_kb", "load_1m")},
+        "verdict_isolation": row["verdict_isolation"],
         "plan_sha256": row["plan_sha256"],
         "slice_id": row["slice_id"],
     }

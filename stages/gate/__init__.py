@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from stages.gate.events import Event, judge_event, read_events
     from stages.gate.evidence import Evidence
     from stages.gate.exclude import apply_rules
+    from stages.gate.imported import (
+        apply_import_rules,
+        decide_imported,
+        imported_evidence,
+        imported_findings,
+        read_imported_evidence,
+    )
     from stages.gate.ledger import ledger_row, runner_changes
     from stages.gate.planned import planned_mde80
     from stages.gate.reading import read_evidence
@@ -24,6 +31,11 @@ _HOME = {
     "cross_check": "crosscheck",
     "decide": "verdict",
     "decide_study": "decision",
+    "apply_import_rules": "imported",
+    "decide_imported": "imported",
+    "imported_evidence": "imported",
+    "imported_findings": "imported",
+    "read_imported_evidence": "imported",
     "Event": "events",
     "judge_event": "events",
     "read_events": "events",
@@ -42,15 +54,20 @@ __all__ = [
     "Event",
     "Evidence",
     "Verdict",
+    "apply_import_rules",
     "apply_rules",
     "cross_check",
     "decide",
+    "decide_imported",
     "decide_study",
+    "imported_evidence",
+    "imported_findings",
     "judge_event",
     "ledger_row",
     "planned_mde80",
     "read_events",
     "read_evidence",
+    "read_imported_evidence",
     "runner_changes",
 ]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from stages.contract.design import bare_kinds
 from stages.contract.digest import short
-from stages.gate.conduct import conduct_reasons, some
+from stages.gate.conduct import conduct_reasons
 from stages.gate.evidence import ARMS, Evidence, early_placebos, placebo_trials
 from stages.gate.floors import below_floor
+from stages.gate.wording import some
 
 _REGISTRATION = ("none", "self_dated", "witnessed")
 
@@ -19,6 +21,7 @@ def batch_reasons(ev: Evidence, counted: dict[str, int]) -> dict[str, str]:
         **_exclusions(ev, counted),
         **conduct_reasons(ev),
         **_registered(ev),
+        **_replayed(ev),
     }
 
 
@@ -29,6 +32,11 @@ def _mode(ev: Evidence) -> dict[str, str]:
     if before not in (None, "benchmark"):
         return {"retrospective": f"the trials were run as study.mode {before}, which shows outcomes as they come"}
     return {}
+
+
+def _replayed(ev: Evidence) -> dict[str, str]:
+    said = [f"{name} is {arm.patches}, which was there before the study" for name, arm in ev.replayed.items()]
+    return {"retrospective": "; ".join([*said, *_mode(ev).values()])} if said else {}
 
 
 def _placebos(ev: Evidence, counted: dict[str, int]) -> dict[str, str]:
@@ -44,6 +52,14 @@ def _placebos(ev: Evidence, counted: dict[str, int]) -> dict[str, str]:
     arms = set(scored["arm"])
     if arms != set(ARMS):
         found["no_negative_control"] = f"placebo trials scored in {len(arms)} of 2 arms"
+        return found
+    kinds = {i.item_id: i.oracle.kind for i in ev.plan.items}
+    shown = {kind for kind in kinds.values() if set(scored["arm"][scored["item_id"].map(kinds) == kind]) == set(ARMS)}
+    kept = set(ev.pairs["item_id"][ev.pairs["kept"]])
+    bare = bare_kinds([(kinds[item], False) for item in kept if item in kinds] + [(kind, True) for kind in shown])
+    if bare:
+        said = [f"{count} items have a {kind} oracle, and no placebo with one" for kind, count in bare.items()]
+        found["no_negative_control"] = f"{some(said)} was scored in both arms"
     return found
 
 

@@ -6,9 +6,10 @@ from datetime import datetime
 
 import pandas as pd
 
-from stages.contract.stamp import Stamp
 from stages.gate.evidence import ARMS, Evidence
-from stages.session import parse_stamps
+from stages.gate.serving import unlike
+from stages.gate.stamped import Key, evidence_of
+from stages.gate.wording import some
 
 
 def conduct_reasons(ev: Evidence) -> dict[str, str]:
@@ -16,14 +17,18 @@ def conduct_reasons(ev: Evidence) -> dict[str, str]:
     found: dict[str, str] = {}
     ledger = ev.ledger
     bare = ledger[ledger["isolation"] == "none"]
-    if len(bare):
-        found["not_isolated"] = f"{len(bare)} of {len(ledger)} trials ran without isolation"
-    texts = zip(_keys(ledger), ledger["stamps"], strict=True)
-    stamps = {key: parse_stamps(text, f"stamps of {key[0]}") for key, text in texts}
-    unequal = _unequal(ev, stamps)
+    judged = ledger[ledger["verdict_isolation"] == "none"]
+    lacking = [
+        f"{len(rows)} of {len(ledger)} trials {what} without isolation"
+        for rows, what in ((bare, "ran"), (judged, "were judged"))
+        if len(rows)
+    ]
+    if lacking:
+        found["not_isolated"] = "; ".join(lacking)
+    unequal = [*_unequal(ev), *unlike(ev)]
     if unequal:
         found["arms_unequal"] = "; ".join(unequal)
-    apart = _apart(ev)
+    apart = [] if ev.replayed else _apart(ev)
     if apart:
         found["not_interleaved"] = "; ".join(apart)
     changed = ledger[ledger["runner_changed"].notna()]
@@ -33,7 +38,7 @@ def conduct_reasons(ev: Evidence) -> dict[str, str]:
             f"{len(changed)} trials, such as {first['item_id']} ({first['arm']}, repeat {first['repeat']}): "
             f"{first['runner_changed']}"
         )
-    bad = _unstamped(ev, stamps)
+    bad = _unstamped(ev)
     if bad:
         found["no_session_evidence"] = bad
     if not len(ledger):
@@ -41,31 +46,20 @@ def conduct_reasons(ev: Evidence) -> dict[str, str]:
     return found
 
 
-Key = tuple[str, str, int]
-Stamps = dict[Key, list[Stamp | str]]
-
-
 def _keys(frame: pd.DataFrame) -> list[Key]:
     return list(zip(frame["item_id"], frame["arm"], frame["repeat"], strict=True))
 
 
-def _unequal(ev: Evidence, stamps: Stamps) -> list[str]:
+def _unequal(ev: Evidence) -> list[str]:
     found = []
+    if len(ev.replayed) == 1:
+        found.append(f"{next(iter(ev.replayed))} was replayed from patches, the other arm's agent ran here")
     ran = {
         arm: sorted(set(zip(rows["isolation"], rows["limits"], strict=True))) for arm, rows in ev.ledger.groupby("arm")
     }
-    if len(ran) == 2 and ran["candidate"] != ran["control"]:
+    if len(ran) == 2 and not found and ran["candidate"] != ran["control"]:
         shown = {arm: some([f"{tier} {limits}" for tier, limits in kinds]) for arm, kinds in ran.items()}
         found.append(f"candidate {shown['candidate']}, control {shown['control']}")
-    if ev.manifest.protocol.envelope.same_served_model_across_arms:
-        served = {
-            arm: sorted(
-                {s.served_model or "unknown" for key, all_ in stamps.items() if key[1] == arm for s in _good(all_)}
-            )
-            for arm in ARMS
-        }
-        if len(set(served["candidate"] + served["control"])) != 1 or "unknown" in served["candidate"]:
-            found.append(f"candidate served by {some(served['candidate'])}, control by {some(served['control'])}")
     return found
 
 
@@ -86,11 +80,14 @@ def _apart(ev: Evidence) -> list[str]:
     return found
 
 
-def _unstamped(ev: Evidence, stamps: Stamps) -> str | None:
+def _unstamped(ev: Evidence) -> str | None:
     """What is lacking of session evidence. A trial that was lost twice counts as a fail, with or without stamps."""
-    recorded = {key for key, all_ in stamps.items() if all_ and len(_good(all_)) == len(all_)}
+    if ev.replayed:
+        count = int(ev.ledger["arm"].isin(list(ev.replayed)).sum())
+        return f"{count} of {len(ev.ledger)} trials were replayed from patches ({', '.join(ev.replayed)}): no stamps"
+    recorded = {key for key, all_ in ev.stamps.items() if all_ and len(evidence_of(all_)) == len(all_)}
     if not recorded:
-        return f"0 of {len(stamps)} trials have a stamp that a recorder or harness wrote"
+        return f"0 of {len(ev.stamps)} trials have a stamp that a recorder or harness wrote"
     kept = ev.pairs[ev.pairs["kept"]]
     excused = recorded | set(_keys(ev.ledger[ev.ledger["status"] == "lost"]))
     pairs = zip(kept["item_id"], kept["repeat"], strict=True)
@@ -100,13 +97,3 @@ def _unstamped(ev: Evidence, stamps: Stamps) -> str | None:
         which = [f"{item} ({arm}, repeat {repeat})" for item, arm, repeat in bare]
         return f"{len(bare)} counted trials have no stamp that a recorder or harness wrote: {some(which)}"
     return None
-
-
-def _good(stamps: list[Stamp | str]) -> list[Stamp]:
-    return [s for s in stamps if isinstance(s, Stamp) and s.evidence != "asserted"]
-
-
-def some(names: list[str], most: int = 5) -> str:
-    """The first few names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return "; ".join(names[:most]) + more

@@ -5,12 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from stages.contract.arm import Arm
 from stages.contract.types import plain
 from stages.gate.batch import batch_reasons
+from stages.gate.drift import session_drift
 from stages.gate.evidence import Evidence, counts, tidy
 from stages.gate.figures import PARTS, benchmark_figures
 from stages.gate.inputs import check_inputs
-from stages.gate.metrics import exclusion_counts
+from stages.gate.metrics import excluded_counts
 from stages.gate.reasons import PUBLISHED, ordered
 from stages.gate.rehearsed import rehearsed
 from stages.gate.wording import departures, headline
@@ -67,17 +69,20 @@ def decide_study(evidence: Evidence, alpha: Fraction | None = None) -> dict[str,
         },
         "mode": manifest.study.mode,
         "disclosure": plain(manifest.study.disclosure),
-        "departures": departures(protocol),
-        "candidate": {"name": plan.arms.candidate.name, "version": plan.arms.candidate.version},
-        "control": {"name": plan.arms.control.name, "version": plan.arms.control.version},
+        "departures": departures(
+            protocol, local=all(arm.session is None for arm in (plan.arms.candidate, plan.arms.control))
+        ),
+        "candidate": _runner(plan.arms.candidate),
+        "control": _runner(plan.arms.control),
         "counts": counted,
         "placebo_bound": sig6(placebo_bound(counted["placebos_run"], counted["placebos_passed"]))
         if benchmark
         else None,
         "dropped": sorted(set(ev.pairs["item_id"]) - kept),
         **parts,
-        "exclusions": exclusion_counts(ev),
+        "exclusions": excluded_counts(ev.pairs),
         "rehearsals": rehearsed(ev, benchmark),
+        **session_drift(ev, benchmark),
         "started_at": campaign["started_at"],
         "protocol": plain(protocol),
         "findings_of_read": [],
@@ -87,3 +92,9 @@ def decide_study(evidence: Evidence, alpha: Fraction | None = None) -> dict[str,
     if found:
         return {**decision, "headline_why": "withheld"}
     return {**decision, "headline": headline(decision)}
+
+
+def _runner(arm: Arm) -> dict[str, Any]:
+    """Name and version; of a replayed arm also the file that it is."""
+    replayed = {"replayed": {"patches": arm.patches, "sha256": arm.patches_sha256}} if arm.replayed else {}
+    return {"name": arm.name, "version": arm.version, **replayed}

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import pandas as pd
 
+from stages.contract.arm import Arm
 from stages.contract.plan import Manifest, Plan
 from stages.contract.rehearsals import Record
+from stages.gate.stamped import Stamps, own_stamps
 
 ARMS = ("candidate", "control")
 PARTNER = "pair_partner"
 FOLLOWING = (PARTNER, "too_few_pairs")
 """Rules by which a trial goes because others went: nothing was wrong with it itself."""
 
-_FLAGS = {"placebo", "late_pass", "candidate_late", "control_late", "kept", "accepted"}
+_FLAGS = {
+    *("placebo", "late_pass", "kept", "accepted"),
+    *("candidate_late", "control_late", "candidate_beside", "control_beside"),
+}
 _WHOLE_OR_NONE = {"candidate", "control", "interface_drift"}
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """All that a decision is derived from, as the stages before it wrote it."""
+    """All that a decision is derived from, as the stages before it wrote it.
+
+    `replaced`: rows of trials in whose place others ran. `interrupted`: arm to attempts that died with the harness.
+    """
 
     plan: Plan
     manifest: Manifest
@@ -32,6 +41,20 @@ class Evidence:
     admitted: dict[str, Any]
     campaign: dict[str, Any]
     rehearsals: Sequence[Record] = ()
+    replaced: Sequence[dict[str, Any]] = ()
+    interrupted: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def replayed(self) -> dict[str, Arm]:
+        """The arms whose trials started no agent, but applied patches that were there before."""
+        return {name: arm for name in ARMS if (arm := getattr(self.plan.arms, name)).replayed}
+
+    @cached_property
+    def stamps(self) -> Stamps:
+        """Each trial's stamps, as the ledger holds them."""
+        names = ("item_id", "arm", "repeat", "stamps")
+        rows = zip(*(self.ledger[name] for name in names), strict=True)
+        return {(item, arm, repeat): own_stamps((item, arm, repeat), text) for item, arm, repeat, text in rows}
 
 
 def tidy(ev: Evidence) -> Evidence:
@@ -41,13 +64,14 @@ def tidy(ev: Evidence) -> Evidence:
     """
     return replace(
         ev,
-        ledger=_tidy(ev.ledger, ["item_id", "arm", "repeat"]),
-        pairs=_tidy(ev.pairs, ["item_id", "repeat"]),
-        exclusions=_tidy(ev.exclusions, ["number"]),
+        ledger=tidy_rows(ev.ledger, ["item_id", "arm", "repeat"]),
+        pairs=tidy_rows(ev.pairs, ["item_id", "repeat"]),
+        exclusions=tidy_rows(ev.exclusions, ["number"]),
     )
 
 
-def _tidy(frame: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+def tidy_rows(frame: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+    """One table in the order of its key, with the types that the rules read."""
     made = frame.copy()
     for name in made.columns:
         column = made[name]
@@ -89,6 +113,7 @@ def counts(ev: Evidence) -> dict[str, int]:
         "scored": planned - excluded - missing,
         "excluded": excluded,
         "missing": missing,
+        "replaced": int(((ev.exclusions["scope"] == "replaced") & ev.exclusions["accepted"]).sum()),
         "pairs_kept": len(kept),
         "items_seen": int(ev.pairs["item_id"].nunique()),
         "items_kept": int(kept["item_id"].nunique()),

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stages.contract.plan import Manifest, Plan
-from stages.contract.stamp import Stamp
+from stages.contract.plan import BESIDE, Manifest, Plan
 from stages.contract.text import parse_json
 from stages.gate.events import Event, judge_event
 from stages.gate.inputs import check_inputs
-from stages.session import parse_stamps, violations
+from stages.gate.replaced import note_replaced
+from stages.gate.stamped import own_stamps, ran
+from stages.gate.weak import check_weak
+from stages.session import first_violation
 
 ARMS = ("candidate", "control")
 
@@ -52,6 +55,7 @@ def apply_rules(
     checks: list[dict[str, Any]],
     campaign: dict[str, Any],
     events: list[tuple[str, Event]],
+    replaced: Sequence[dict[str, Any]] = (),
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """(pairs, exclusions) as rows of their tables.
 
@@ -60,6 +64,7 @@ def apply_rules(
     don't belong together.
     """
     check_inputs(plan, manifest, campaign)
+    check_weak(manifest.protocol, admitted["items"], checks)
     out = Excluded()
     item_rule = _item_rules(plan, admitted, checks, out)
     placebos = {item.item_id: item.placebo for item in plan.items}
@@ -82,6 +87,7 @@ def apply_rules(
         why = "withdrawn after the first trial"
         out.add(str(gone["rule"]), "event", str(gone["item_id"]), line, accepted=False, refused_why=why)
     rows = {(r["item_id"], r["arm"], r["repeat"]): r for r in ledger}
+    note_replaced(replaced, manifest.protocol, out)
     pairs = [
         _pair(manifest, rows, item.item_id, repeat, item.stratum, item.cluster, item_rule, out)
         for item in plan.items
@@ -155,11 +161,18 @@ def _pair(
         "control_status": mine["control"]["status"] if mine["control"] else "missing",
         "candidate_late": bool(mine["candidate"] and mine["candidate"]["late_pass"]),
         "control_late": bool(mine["control"] and mine["control"]["late_pass"]),
+        "candidate_beside": _beside(mine["candidate"]),
+        "control_beside": _beside(mine["control"]),
         "first": first or "none",
         "candidate_rule": rule["candidate"],
         "control_rule": rule["control"],
         "kept": all(mine.values()) and not any(rule.values()),
     }
+
+
+def _beside(row: dict[str, Any] | None) -> bool:
+    """Whether a trial passed only where its code could reach the tests."""
+    return bool(row and row["passed"] and str(row["verdict_reason"]).endswith(BESIDE))
 
 
 def _outcome(row: dict[str, Any] | None, rule: str | None) -> int | None:
@@ -169,22 +182,14 @@ def _outcome(row: dict[str, Any] | None, rule: str | None) -> int | None:
 
 def _instrument(row: dict[str, Any], manifest: Manifest) -> tuple[str, str] | None:
     """The first registered rule by which the trial's instrument is to blame, and what was found; never an outcome."""
-    registered = manifest.protocol.exclusion_rules
     if row["status"] == "lost":
-        if row["attempts"] < 2 and "lost" in registered:
+        if row["attempts"] < 2 and "lost" in manifest.protocol.exclusion_rules:
             return "lost", str(row["ended_reason"])
         return None
-    stamps = [_own_stamp(one, row) for one in parse_stamps(row["stamps"], f"stamps of {row['item_id']}")]
-    found = violations(stamps, row["attempts"], manifest.protocol.envelope)
-    return next((one for one in found if one[0] in registered), None)
-
-
-def _own_stamp(stamp: Stamp | str, row: dict[str, Any]) -> Stamp | str:
-    """A stamp of this trial, or why it is none."""
-    key = (row["item_id"], row["arm"], row["repeat"])
-    if isinstance(stamp, str) or (stamp.item_id, stamp.arm, stamp.repeat) == key:
-        return stamp
-    return f"a stamp of {stamp.item_id} ({stamp.arm}, repeat {stamp.repeat})"
+    if getattr(manifest.arms, row["arm"]).replayed:  # no session was seen; the whole study is withheld for it
+        return None
+    stamps = own_stamps((row["item_id"], row["arm"], row["repeat"]), row["stamps"])
+    return first_violation(stamps, row["attempts"], manifest.protocol, ran(row))
 
 
 def _drop_thin_items(plan: Plan, pairs: list[dict[str, Any]], rows: dict[Any, dict[str, Any]], out: Excluded) -> None:

@@ -1,4 +1,4 @@
-"""Reasons and rules for people."""
+"""Reasons, rules and findings for people."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import difflib
 from typing import Any
 
 from stages.contract.errors import UsageError
+from stages.contract.findings_of_read import FINDINGS_OF_READ, WITHHOLDING
 from stages.gate.reasons import PUBLISHED, REASONS, RULES
 
 
 def entries() -> list[dict[str, Any]]:
-    """All reasons in their order, then all rules."""
+    """All reasons in their order, then all rules, then what logs may be found to be."""
     published = {
         "id": PUBLISHED,
         "kind": "published",
@@ -25,7 +26,16 @@ def entries() -> list[dict[str, Any]]:
     }
     reasons = [{"id": r.id, "kind": "reason to withhold", "says": r.says, "change": r.change} for r in REASONS.values()]
     rules = [{"id": r.id, "kind": f"{r.scope} rule", "says": r.says, "change": ""} for r in RULES.values()]
-    return [published, *reasons, *rules, family]
+    findings = [
+        {
+            "id": name,
+            "kind": "finding of a log",
+            "says": says,
+            "change": "Sound logs; protocol.withhold_on says which findings withhold." if name in WITHHOLDING else "",
+        }
+        for name, says in FINDINGS_OF_READ.items()
+    ]
+    return [published, *reasons, *rules, *findings, family]
 
 
 def lookup(name: str) -> dict[str, Any]:
@@ -35,7 +45,7 @@ def lookup(name: str) -> dict[str, Any]:
         near = difflib.get_close_matches(name, found, n=3)
         raise UsageError(
             "explain",
-            f"no reason or rule {name!r}",
+            f"no reason, rule or finding {name!r}",
             "one that `weighbridge explain` lists",
             f"nearest: {', '.join(near)}" if near else "",
         )

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from stages.contract.design import merged, summary_sizes
+from stages.contract.protocol import Protocol
 from stages.gate.evidence import Evidence
 from stages.gate.metrics import arm_metrics, densities, win_rate
 from stages.gate.planned import planned_mde80
@@ -30,11 +31,12 @@ def benchmark_figures(ev: Evidence, alpha: Fraction) -> tuple[dict[str, Any], di
     """(parts of the decision, reason id to its figures, kept items): rules 2 to 8 at the alpha that is spent."""
     terms = Terms(ev.manifest.protocol, ev.manifest.strata, alpha)
     refused = {i.item_id for i in ev.plan.items if not ev.admitted["items"][i.item_id]["admitted"]}
-    weighed = weigh(ev.pairs, terms, refused)
+    replaced = {(row["item_id"], row["arm"], row["repeat"]) for row in ev.replaced}
+    weighed = weigh(ev.pairs, terms, refused, replaced)
     items, base = weighed.items, weighed.base
     parts: dict[str, Any] = {
-        "summary": _summary(ev, base, alpha),
-        "strata": _strata(terms, items),
+        "summary": summary_figures(terms.protocol, base, alpha, ev.plan.trial_budget, _planned(ev, alpha)),
+        "strata": strata_figures(terms, items),
         "arms": arm_metrics(ev),
         "win_rate": win_rate(items),
         "secondary": secondary(ev, terms, items),
@@ -51,14 +53,16 @@ def _p(value: float) -> float:
     return sig6(max(round(value, 12), SMALLEST_P))
 
 
-def _summary(ev: Evidence, base: Judged, alpha: Fraction) -> dict[str, Any]:
-    protocol, interval = ev.manifest.protocol, base.interval
-    planned, least = _planned(ev, alpha), protocol.margin or protocol.min_detectable_effect
+def summary_figures(
+    protocol: Protocol, base: Judged, alpha: Fraction, repeats: int, planned: float | None
+) -> dict[str, Any]:
+    """The summary block. `planned` is the MDE80 that the design had before outcomes, None beyond any difference."""
+    interval, least = base.interval, protocol.margin or protocol.min_detectable_effect
     df = mde = None
     if base.design is not None and interval is not None and interval.moments.variance and interval.moments.df:
         variance, df = interval.moments.variance, interval.moments.df
         units = sum(s.n for _, s in base.design.weighted)
-        mde = mde80_observed(variance, df, units, ev.plan.trial_budget, alpha)
+        mde = mde80_observed(variance, df, units, repeats, alpha)
     return {
         "items": sum(base.items.values()),
         "delta": real(base.delta),
@@ -88,13 +92,14 @@ def _planned(ev: Evidence, alpha: Fraction) -> float | None:
     return planned_mde80(ev.manifest.protocol, labels, alpha)
 
 
-def _strata(terms: Terms, items: pd.DataFrame) -> dict[str, Any]:
+def strata_figures(terms: Terms, items: pd.DataFrame) -> dict[str, Any]:
     """Every original label beside the summary; below the floor it is a case series, without a rate."""
     protocol = terms.protocol
     inside = summary_sizes(protocol, terms.strata)
     result: dict[str, Any] = {}
+    held = dict(iter(items.groupby("stratum", sort=False)))
     for label, planned in sorted(terms.strata.items()):
-        rows = items[items["stratum"] == label]
+        rows = held.get(label, items.iloc[:0])
         into = merged(protocol, label)
         series = into not in inside or len(rows) < protocol.min_stratum_items
         won = win_rate(rows)

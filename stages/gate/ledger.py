@@ -45,8 +45,9 @@ def ledger_row(
 ) -> dict[str, Any]:
     """The ledger's row of a trial.
 
-    `verdicts` are those of the trial by kind (`first`, `recheck`, `inside`). Two verdicts on one patch are a fail; of a
-    placebo, whose oracle must never pass, a single pass is one.
+    `verdicts` are those of the trial by kind (`first`, `recheck`, `inside`), each with the tier that its oracle ran in:
+    if one ran without isolation, that is the row's. Two verdicts on one patch are a fail; of a placebo, whose oracle
+    must never pass, a single pass is one. `budget_share` is what was used of the time budget.
     """
     first, again, inside = (verdicts.get(kind) for kind in ("first", "recheck", "inside"))
     verdict = first["verdict"] if first else None
@@ -72,7 +73,10 @@ def ledger_row(
         "late_pass": status == "timeout" and verdict == "pass",
         "recheck": again["verdict"] if again else None,
         "inside_contract": inside["verdict"] if inside else None,
-        **{name: trial[name] for name in ("wall_s", "started_at", "position", "attempts", "patch_sha256")},
+        "verdict_isolation": _tier(one["isolation"] for one in verdicts.values()),
+        "budget_share": trial["wall_s"] / trial["time_budget_s"],
+        **{name: trial[name] for name in ("wall_s", "cpu_s", "max_rss_kb", "load_1m")},
+        **{name: trial[name] for name in ("started_at", "position", "attempts", "patch_sha256")},
         "prompt_sha256": item.prompt_sha256,
         "oracle_sha256": item.oracle_sha256,
         **assumptions,
@@ -92,3 +96,8 @@ def ledger_row(
             )
         },
     }
+
+
+def _tier(tiers: Iterable[str]) -> str | None:
+    found = set(tiers)
+    return None if not found else "none" if "none" in found else min(found)

@@ -10,9 +10,12 @@ import pandas as pd
 
 from stages.contract.protocol import INSTRUMENT_RULES
 from stages.gate.evidence import ARMS, Evidence
+from stages.gate.sent import sent_metrics
 from stages.stats import sig6
 
 ENVELOPE_RULES = [rule for rule in INSTRUMENT_RULES if rule != "lost"]
+MEASURED = ("wall_s", "budget_share", "cpu_s", "max_rss_kb", "load_1m")
+"""What may have limited a verdict, of the trial: observational, as another machine measures something else."""
 FEW_ITEMS = 36
 """Below these many items a density or a drift rate wobbles with a single finding: a case series, counts only."""
 
@@ -56,7 +59,7 @@ def _arm(ev: Evidence, arm: str, rows: pd.DataFrame, kept: pd.DataFrame) -> dict
         "abort_rate": share(int((kept["status"] == "aborted").sum()), len(kept)),
         "broken": int((kept["status"] == "broken").sum()),
         "tamper": int((kept["verdict"] == "tamper").sum()),
-        "envelope_rate": share(len(rows) - int(outside.sum()), len(rows)),
+        "envelope_rate": None if runner.replayed else share(len(rows) - int(outside.sum()), len(rows)),
         "violations": violations,
         "invented_imports": int(rows["invented_imports"].sum()),
         "invented_env": int(rows["invented_env"].sum()),
@@ -75,15 +78,15 @@ def _arm(ev: Evidence, arm: str, rows: pd.DataFrame, kept: pd.DataFrame) -> dict
         "identical_patches": int(((patches["nunique"] == 1) & (patches["size"] > 1)).sum())
         if ev.plan.trial_budget > 1
         else None,
-        "wall_s_median": sig6(float(kept["wall_s"].median())) if len(kept) else None,
+        **{f"{name}_median": None if runner.replayed else _median(kept[name]) for name in MEASURED},
         "temperature": sorted(set(rows["temperature"])),
-        "temperature_sent": None,
-        "temperature_sent_why": "a local program sends no request",
-        "tokens": None,
-        "tokens_why": "a local program has no provider",
-        "cost": None,
-        "cost_why": "a local program has no price",
+        **sent_metrics(ev, arm, runner),
     }
+
+
+def _median(values: pd.Series) -> float | None:
+    known = values.dropna()
+    return sig6(float(known.median())) if len(known) else None
 
 
 def _pass_at_k(ev: Evidence, kept: pd.DataFrame) -> dict[str, Any]:
@@ -144,15 +147,15 @@ def win_rate(items: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def exclusion_counts(ev: Evidence) -> dict[str, dict[str, int]]:
+def excluded_counts(pairs: pd.DataFrame) -> dict[str, dict[str, int]]:
     """Per rule: excluded trials of each arm, and items touched."""
     found: dict[str, dict[str, int]] = {}
     for arm in ARMS:
-        rows = ev.pairs[ev.pairs[f"{arm}_rule"].notna()]
+        rows = pairs[pairs[f"{arm}_rule"].notna()]
         for rule, some in rows.groupby(f"{arm}_rule"):
             entry = found.setdefault(str(rule), {"candidate": 0, "control": 0, "items": 0})
             entry[arm] = len(some)
     for rule, entry in found.items():
-        either = (ev.pairs["candidate_rule"] == rule) | (ev.pairs["control_rule"] == rule)
-        entry["items"] = int(ev.pairs[either]["item_id"].nunique())
+        either = (pairs["candidate_rule"] == rule) | (pairs["control_rule"] == rule)
+        entry["items"] = int(pairs[either]["item_id"].nunique())
     return dict(sorted(found.items()))

@@ -46,8 +46,8 @@ def pairs_table(pairs: pd.DataFrame, planned: int | None) -> tuple[pd.DataFrame,
     _one_each(made, "cluster", "clusters")
     for arm in ARMS:
         made[arm] = _outcomes(pairs, arm)
-        late = f"{arm}_late"
-        made[late] = _outcomes(pairs, late).fillna(0).to_numpy(bool) if late in pairs else False
+        for flag in (f"{arm}_late", f"{arm}_beside"):
+            made[flag] = _outcomes(pairs, flag).fillna(0).to_numpy(bool) if flag in pairs else False
     _check_rules(made)
     for arm in ARMS:
         ended = np.where(made[arm].fillna(0) == 1, "passed", "failed")

@@ -12,7 +12,7 @@ from stages.contract.rehearsals import read_rehearsals
 from stages.contract.study import read_admitted, read_manifest, read_plan
 from stages.contract.text import read_json
 from stages.gate.events import read_events
-from stages.gate.evidence import Evidence
+from stages.gate.evidence import ARMS, Evidence
 from stages.gate.exclude import apply_rules
 
 
@@ -24,9 +24,10 @@ def read_evidence(root: Path) -> Evidence:
     plan, manifest, admitted = read_plan(root), read_manifest(root), read_admitted(root)
     campaign, ledger = read_json(root / layout.CAMPAIGN), parquet.read(root / layout.LEDGER, tables.LEDGER)
     checks = parquet.read(root / layout.CHECKS, tables.CHECKS).to_pylist()
-    given = apply_rules(plan, manifest, ledger.to_pylist(), admitted, checks, campaign, read_events(root))
-    pairs = _same(root, layout.PAIRS, parquet.table(tables.PAIRS, given[0]))
-    exclusions = _same(root, layout.EXCLUSIONS, parquet.table(tables.EXCLUSIONS, given[1]))
+    replaced = parquet.read(root / layout.REPLACED, tables.REPLACED).to_pylist()
+    given = apply_rules(plan, manifest, ledger.to_pylist(), admitted, checks, campaign, read_events(root), replaced)
+    pairs = same_rows(root, layout.PAIRS, parquet.table(tables.PAIRS, given[0]))
+    exclusions = same_rows(root, layout.EXCLUSIONS, parquet.table(tables.EXCLUSIONS, given[1]))
     return Evidence(
         plan=plan,
         manifest=manifest,
@@ -36,10 +37,17 @@ def read_evidence(root: Path) -> Evidence:
         admitted=admitted,
         campaign=campaign,
         rehearsals=read_rehearsals(root),
+        replaced=replaced,
+        interrupted=_interrupted(root),
     )
 
 
-def _same(root: Path, name: Path, derived: pa.Table) -> pa.Table:
+def _interrupted(root: Path) -> dict[str, int]:
+    trials = parquet.read(root / layout.TRIALS, tables.TRIALS).select(["arm", "interrupted"]).to_pylist()
+    return {arm: sum(row["interrupted"] for row in trials if row["arm"] == arm) for arm in ARMS}
+
+
+def same_rows(root: Path, name: Path, derived: pa.Table) -> pa.Table:
     """The stored table, which holds the derived rows. Raises InputError naming the first row that differs."""
     stored = parquet.read(root / name, derived.schema)
     if parquet.rows_sha256(stored) == parquet.rows_sha256(derived):

@@ -46,8 +46,8 @@ REASONS: dict[str, Reason] = {
         ),
         _R(
             "no_negative_control",
-            "No placebo was scored in both arms, so nothing shows that the oracle can fail.",
-            "Add placebo items to the pack.",
+            "No placebo was scored in both arms, or none with a kind of oracle that items have; nothing shows that it can fail.",
+            "Add placebo items to the pack, one at least for each kind of oracle.",
         ),
         _R(
             "outcomes_not_of_manifest",
@@ -80,14 +80,19 @@ REASONS: dict[str, Reason] = {
             "Run `weighbridge run`: finished trials are kept, missing ones are run; a stopped campaign needs a new one.",
         ),
         _R(
+            "log_unsound",
+            "What was found while the logs were read can't be true of sound runs, or hides what happened.",
+            "Mend what wrote the logs and run again; protocol.withhold_on names the findings that withhold.",
+        ),
+        _R(
             "not_isolated",
             "Agents ran without isolation, so they could have read the oracle.",
             "Run where user namespaces are allowed; `weighbridge doctor` says what is missing.",
         ),
         _R(
             "arms_unequal",
-            "The two arms ran under different limits or isolation.",
-            "Run both arms on equal machines under the same limits.",
+            "The two arms ran under different limits or isolation, or were served differently where the protocol forbids it.",
+            "Run both arms on equal machines under the same limits, served by the same model, region and quota.",
         ),
         _R(
             "not_interleaved",
@@ -191,6 +196,13 @@ REASONS: dict[str, Reason] = {
             False,
         ),
         _R(
+            "beside_as_fail_disagrees",
+            "With passes that could not be found apart from the tests counted as fails the study would not publish the "
+            "same direction.",
+            "Oracles that ask for plain values, so that every tree can be judged apart.",
+            False,
+        ),
+        _R(
             "exclusion_asymmetry",
             "Exclusions fell on one arm more than on the other.",
             "A cause that hits both arms.",
@@ -217,21 +229,33 @@ RULES: dict[str, Rule] = {
         _U(
             "leaked_solution",
             "item",
-            "The reference solution can be read in the statement or in the workspace.",
+            "The reference solution, or every hidden test, can be read in the statement or in the workspace.",
         ),
         _U(
             "oracle_broken",
             "item",
-            "The oracle doesn't fail on the untouched workspace, doesn't pass the reference solution, or passes a wrong one.",
+            "The oracle doesn't fail on the untouched workspace, doesn't pass the reference solution, or passes a wrong one; "
+            "or that solution breaks the task's own contract.",
         ),
         _U("oracle_flaky", "item", "The oracle gave two verdicts on the same bytes before any arm ran."),
-        _U("missing_stamp", "trial", "An attempt has no readable session stamp."),
+        _U(
+            "oracle_weak",
+            "item",
+            "The oracle passes more small faults in the reference solution than max_surviving_mutants allows.",
+        ),
+        _U(
+            "missing_stamp",
+            "trial",
+            "An attempt has no session stamp, or one that can't be read or can't be of this trial.",
+        ),
         _U("stamp_unavailable", "trial", "A field of the session stamp could not be observed."),
         _U("foreign_server", "trial", "The trial was served by a server outside the envelope."),
         _U("queue_delay", "trial", "The trial waited longer than the envelope allows."),
         _U("retries", "trial", "The trial took more retries than the envelope allows."),
         _U("quota_state", "trial", "The quota state was outside the envelope."),
         _U("route_change", "trial", "The route changed during the trial."),
+        _U("conversation_empty", "trial", "The trial's first request carried on an earlier conversation."),
+        _U("stamp_inconsistent", "trial", "The session stamp contradicts itself."),
         _U("lost", "trial", "The harness lost the trial, once; a trial lost twice is a fail."),
         _U(
             "pair_partner",

@@ -108,9 +108,9 @@ def stratum_of(name: str, rows: pd.DataFrame) -> Stratum:
 def design_of(items: pd.DataFrame, terms: Terms) -> Design | None:
     """Strata of the summary with their weights. None if a stratum has no item left."""
     protocol = terms.protocol
-    into = items["stratum"].map(lambda label: merged(protocol, label))
-    rows = {name: items[into == name] for name in summary_sizes(protocol, terms.strata)}
-    if not all(len(own) for own in rows.values()):
+    held = dict(iter(items.groupby(summed_under(protocol, items["stratum"]), sort=False)))
+    rows = {name: held[name] for name in summary_sizes(protocol, terms.strata) if name in held}
+    if len(rows) < len(summary_sizes(protocol, terms.strata)):
         return None
     shares = weights(protocol, terms.strata)
     strata, weighing = [], {}
@@ -126,17 +126,26 @@ def design_of(items: pd.DataFrame, terms: Terms) -> Design | None:
     return design(strata, weighing)
 
 
+def summed_under(protocol: Protocol, labels: pd.Series) -> pd.Series:
+    """The stratum of the summary of each label."""
+    return labels.map({label: merged(protocol, label) for label in labels.unique()})
+
+
 def linked(rows: Mapping[str, pd.DataFrame]) -> list[list[str]]:
     """Strata in groups that share no cluster with each other; those that share one are resampled together."""
     groups: list[tuple[list[str], set[str]]] = []
+    alone: list[list[str]] = []
     for name, own in rows.items():
         clusters = {str(c) for c in own["cluster"].dropna().unique()}
+        if not clusters:
+            alone.append([name])
+            continue
         joined = [group for group in groups if group[1] & clusters]
         groups = [group for group in groups if not group[1] & clusters]
         groups.append(
             ([*(n for names, _ in joined for n in names), name], clusters.union(*(other for _, other in joined)))
         )
-    return sorted(sorted(names) for names, _ in groups)
+    return sorted([*alone, *(sorted(names) for names, _ in groups)])
 
 
 def _joined(names: list[str], taken: Mapping[str, object]) -> str:
@@ -175,8 +184,8 @@ def judge(
     margin = protocol.margin or Fraction(0)
     flip = sign_flip(made, margin)
     delta = interval.delta
-    summed = items["stratum"].map(lambda label: merged(protocol, label))
-    means = {name: _mean(items[summed == name]) for name in kept}
+    held = items.groupby(summed_under(protocol, items["stratum"]), sort=False)
+    means = {str(name): _mean(rows) for name, rows in held if name in kept}
     others = [
         sum((w * means[name] for name, w in weights(protocol, terms.strata, kind).items()), Fraction(0))
         for kind in ("equal", "proportional")

@@ -83,10 +83,11 @@ def decide(
 
     `pairs` has a row per planned pair: `item_id`, `stratum`, `candidate`, `control` (1 passed, 0 failed, missing where
     there is no outcome); where known `repeat`, `cluster`, `first` (the arm that ran first), `candidate_rule` and
-    `control_rule` (the rule that excluded this arm's trial), `candidate_late` and `control_late`. Half of an item's
-    rows must be kept, or the item goes. `protocol` is a model, or a mapping as in `params.yaml`; what it leaves out is
-    at its default. `strata` are items per stratum of the frozen pack, by default those in `pairs`. `look` is 1 for the
-    first campaign on a pack.
+    `control_rule` (the rule that excluded this arm's trial), `candidate_late` and `control_late`,
+    `candidate_beside` and `control_beside` (passed only in the tests' own process). Half of an item's rows must be
+    kept, or the item goes. `protocol` is a model, or a mapping as in `params.yaml`; what it leaves out is at its
+    default. `strata` are items per stratum of the frozen pack, by default those in `pairs`. `look` is 1 for the first
+    campaign on a pack.
 
     Rows that aren't there can't be seen, unless you say what was planned: name `trial_budget`, and each item must have
     that many rows; give `strata`, and each must have that many items. Fewer are `trials_missing`, more are an error.

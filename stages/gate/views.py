@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from typing import Any
 
@@ -11,9 +12,14 @@ from stages.gate.evidence import FOLLOWING
 from stages.gate.hierarchical import hierarchical_interval, hierarchical_why
 from stages.gate.reasons import PUBLISHED, ordered
 from stages.gate.rule import Judged, Terms, fewest, items_of, judge
+from stages.gate.stamped import Key
 from stages.stats import sig6
 
-REQUIRED = {"as_observed": "observed_disagrees", "excluded_fail": "excluded_as_fail_disagrees"}
+REQUIRED = {
+    "as_observed": "observed_disagrees",
+    "excluded_fail": "excluded_as_fail_disagrees",
+    "beside_fail": "beside_as_fail_disagrees",
+}
 """Views that have to publish what the decision publishes, and the reason where one doesn't."""
 GUARDS = (
     "sign_flip_not_significant",
@@ -36,31 +42,55 @@ def _counted(pairs: pd.DataFrame) -> pd.DataFrame:
     return pairs[(pairs["candidate_status"] != "missing") & (pairs["control_status"] != "missing")]
 
 
-def _filled(pairs: pd.DataFrame, candidate: tuple[int | None, int], control: tuple[int | None, int]) -> pd.DataFrame:
-    """Excluded trials counted as (where there is an outcome, where there is none); None keeps the outcome."""
+def among(pairs: pd.DataFrame, arm: str, trials: Collection[Key]) -> pd.Series:
+    """Which rows' trial of an arm is one of these."""
+    keys = zip(pairs["item_id"], pairs["repeat"], strict=True)
+    return pd.Series([(item, arm, repeat) in trials for item, repeat in keys], index=pairs.index, dtype=bool)
+
+
+def _filled(
+    pairs: pd.DataFrame,
+    candidate: tuple[int | None, int],
+    control: tuple[int | None, int],
+    replaced: Collection[Key] = (),
+) -> pd.DataFrame:
+    """Excluded trials counted as (where there is an outcome, where there is none); None keeps the outcome.
+
+    Those in `replaced` were excluded, too, whatever became of the trials in their place.
+    """
     made = _counted(pairs).copy()
     for arm, (known, unknown) in (("candidate", candidate), ("control", control)):
         column, own = made[arm], made[f"{arm}_rule"].notna() & ~made[f"{arm}_rule"].isin(FOLLOWING)
         if known is not None:
-            column = column.mask(own, known)
+            column = column.mask(own | among(made, arm, replaced), known)
         made[arm] = column.fillna(unknown).astype("int64")
     return made
 
 
-def required_views(pairs: pd.DataFrame, terms: Terms, base: Judged) -> dict[str, Judged]:
+def required_views(
+    pairs: pd.DataFrame, terms: Terms, base: Judged, replaced: Collection[Key] = ()
+) -> dict[str, Judged]:
     """The whole rule rerun with excluded trials as observed, and as fails; partners keep their outcome in both.
 
     Excluded trials without an outcome count against the published direction. Without exclusions both are the base.
+    As a fail counts the trial that was replaced, too: else an agent that breaks a limit where it loses has two tries.
+    A third view counts as fails what passed only beside the tests: a tree can ask to be judged there.
     """
-    if pairs["kept"].all():
-        return dict.fromkeys(REQUIRED, base)
+    beside = base
+    if any(pairs[f"{arm}_beside"].any() for arm in ("candidate", "control")):
+        view = kept_pairs(pairs)
+        for arm in ("candidate", "control"):
+            view[arm] = view[arm].mask(view[f"{arm}_beside"], 0)
+        beside = judge(items_of(view, fewest(pairs)), terms)
+    if pairs["kept"].all() and not replaced:
+        return {**dict.fromkeys(REQUIRED, base), "beside_fail": beside}
     against = 0 if base.direction > 0 else 1  # what a candidate's trial without an outcome is counted as
     least = fewest(pairs)
     made = {
         "as_observed": _filled(pairs, (None, against), (None, 1 - against)),
-        "excluded_fail": _filled(pairs, (0, 0), (0, 0)),
+        "excluded_fail": _filled(pairs, (0, 0), (0, 0), replaced),
     }
-    return {name: judge(items_of(view, least), terms) for name, view in made.items()}
+    return {**{name: judge(items_of(view, least), terms) for name, view in made.items()}, "beside_fail": beside}
 
 
 def disagreements(base: Judged, required: dict[str, Judged]) -> set[str]:
@@ -83,7 +113,12 @@ def sensitivity(pairs: pd.DataFrame, terms: Terms, required: dict[str, Judged], 
         "timeouts_pass": late,
     }
     block: dict[str, Any] = {name: _row(seen) for name, seen in required.items()}
-    block |= {name: _row(judge(items_of(view, least), terms)) for name, view in views.items()}
+    # Where nothing was excluded and nothing passed late, every view is the pairs as they are.
+    plain = required["as_observed"] if pairs["kept"].all() else None
+    late_too = not (kept["candidate_late"].any() or kept["control_late"].any())
+    for name, view in views.items():
+        same = plain is not None and (name != "timeouts_pass" or late_too)
+        block[name] = _row(plain if same and plain is not None else judge(items_of(view, least), terms))
     block["by_order"] = None
     if (kept["first"] == "none").any():
         block["by_order_why"] = "it isn't known of every pair which arm ran first"

@@ -12,7 +12,8 @@ import pandas as pd
 from stages.contract.digest import rational_text
 from stages.gate.evidence import ARMS, FOLLOWING, PARTNER
 from stages.gate.rule import Judged, Terms, fewest, items_of, judge
-from stages.gate.views import disagreements, kept_pairs, required_views
+from stages.gate.stamped import Key
+from stages.gate.views import among, disagreements, kept_pairs, required_views
 from stages.stats import exclusion_asymmetry, sig6
 from stages.stats.alpha import ASYMMETRY_LEVEL
 
@@ -31,20 +32,26 @@ class Weighed:
     reasons: set[str]
 
 
-def weigh(pairs: pd.DataFrame, terms: Terms, refused: Collection[str] = ()) -> Weighed:
-    """Weigh tidy rows of the pairs table. Items in `refused` never ran and don't count in the excluded share."""
+def weigh(pairs: pd.DataFrame, terms: Terms, refused: Collection[str] = (), replaced: Collection[Key] = ()) -> Weighed:
+    """Weigh tidy rows of the pairs table. Items in `refused` never ran and don't count in the excluded share.
+
+    In the place of trials in `replaced` others ran; to what asks whether exclusions decide, they are excluded ones.
+    """
     items = items_of(kept_pairs(pairs), fewest(pairs))
     base = judge(items, terms)
-    required = required_views(pairs, terms, base)
-    excluded, figures = _exclusions(pairs[~pairs["item_id"].isin(refused)] if refused else pairs, terms)
+    required = required_views(pairs, terms, base, replaced)
+    excluded, figures = _exclusions(pairs[~pairs["item_id"].isin(refused)] if refused else pairs, terms, replaced)
     return Weighed(items, base, required, figures, base.reasons | disagreements(base, required) | excluded)
 
 
-def _exclusions(pairs: pd.DataFrame, terms: Terms) -> tuple[set[str], dict[str, Any]]:
+def _exclusions(pairs: pd.DataFrame, terms: Terms, replaced: Collection[Key]) -> tuple[set[str], dict[str, Any]]:
     """Rule 8's own limits: the excluded share of admitted pairs, and whether exclusions lean on one arm."""
     # A partner goes because of the other trial: either that one was excluded itself, or it is missing.
     ruled = {arm: pairs[f"{arm}_rule"].notna() & (pairs[f"{arm}_rule"] != PARTNER) for arm in ARMS}
-    own = {arm: int((ruled[arm] & ~pairs[f"{arm}_rule"].isin(FOLLOWING)).sum()) for arm in ARMS}
+    own = {
+        arm: int(((ruled[arm] & ~pairs[f"{arm}_rule"].isin(FOLLOWING)) | among(pairs, arm, replaced)).sum())
+        for arm in ARMS
+    }
     gone, limit = int((ruled["candidate"] | ruled["control"]).sum()), terms.protocol.max_excluded_share
     asymmetry = exclusion_asymmetry((own["candidate"], own["control"]), (len(pairs), len(pairs)))
     reasons = set()

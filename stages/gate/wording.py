@@ -7,22 +7,36 @@ from typing import Any
 
 from stages.contract.digest import rational_text, short
 from stages.contract.errors import one_line
-from stages.contract.protocol import Protocol
+from stages.contract.protocol import LATER_RULES, Protocol
 from stages.contract.types import plain
 from stages.gate.reasons import REASONS
 from stages.gate.rule import Judged
 
 
-def departures(protocol: Protocol) -> list[str]:
-    """What the protocol sets otherwise than the default, as `key value`."""
+def departures(protocol: Protocol, local: bool = False) -> list[str]:
+    """What the protocol sets otherwise than the default, as `key value`.
+
+    `local`: no arm has a provider, so the lack of rules that only a provider's stamp can break is no departure.
+    """
     default, own = plain(Protocol()), plain(protocol)
-    found = {key: own[key] for key in sorted(own) if own[key] != default[key] and key not in ("campaign", "envelope")}
+    if local:
+        older = [rule for rule in default["exclusion_rules"] if rule not in LATER_RULES]
+        default["exclusion_rules"] = older if own["exclusion_rules"] == older else default["exclusion_rules"]
+    found = {
+        key: own[key] for key in sorted(own) if own[key] != default.get(key) and key not in ("campaign", "envelope")
+    }
     envelope = own["envelope"]
-    found |= {f"envelope.{k}": envelope[k] for k in sorted(envelope) if envelope[k] != default["envelope"][k]}
+    found |= {f"envelope.{k}": envelope[k] for k in sorted(envelope) if envelope[k] != default["envelope"].get(k)}
     return [
         f"{key} {value if isinstance(value, str) else json.dumps(value, sort_keys=True)}"
         for key, value in found.items()
     ]
+
+
+def some(names: list[str], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return "; ".join(names[:most]) + more
 
 
 def headline(decision: dict[str, Any]) -> str:
@@ -60,7 +74,7 @@ def figures_of(reason: str, protocol: Protocol, base: Judged, parts: dict[str, A
     margin = f", margin {rational_text(protocol.margin)}" if protocol.margin else ""
     sizes = ", ".join(f"{name} {count}" for name, count in sorted(base.items.items()))
     labels = ", ".join(f"{name} {float(value):+.4f}" for name, value in sorted(base.labels.items()))
-    observed, failed = block["as_observed"], block["excluded_fail"]
+    observed, failed, beside = block["as_observed"], block["excluded_fail"], block["beside_fail"]
     texts = {
         "too_few_clean_tasks": f"{s['items']} items kept in the summary, at least {protocol.min_kept_items}",
         "stratum_too_small": f"{sizes}; at least {protocol.min_stratum_items} each",
@@ -73,6 +87,7 @@ def figures_of(reason: str, protocol: Protocol, base: Judged, parts: dict[str, A
         "weights_decide": f"equal {s['delta_equal']}, proportional {s['delta_proportional']}",
         "observed_disagrees": f"as observed: {observed['reason']}, Δ {observed['delta']}",
         "excluded_as_fail_disagrees": f"excluded as fail: {failed['reason']}, Δ {failed['delta']}",
+        "beside_as_fail_disagrees": f"passes beside the tests as fails: {beside['reason']}, Δ {beside['delta']}",
         "exclusion_asymmetry": f"p {lean['p']}, candidate {lean['candidate']}, control {lean['control']}",
         "too_many_exclusions": f"{share['pairs']} of {share['of']} pairs, at most {share['limit']}",
     }

@@ -1,4 +1,4 @@
-"""Reading what the driver wrote: signed records in an unbroken row, and events."""
+"""Reading what the driver wrote: signed records in an unbroken row, events, and what lines of the patch did."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ import hmac
 import json
 from dataclasses import dataclass, field
 
+from stages.contract.ran import Ran, ran_from
+
 MOST_EVENTS = 1000
-SUBTEST = b"!subtest:"
+MOST_RAN = 500
+SUBTEST, RAN = b"!subtest:", b"!ran:"
 
 
 @dataclass
@@ -22,6 +25,7 @@ class Report:
     phases: dict[str, dict[str, list[str]]] = field(default_factory=dict)
     subtests: dict[str, str] = field(default_factory=dict)
     events: set[str] = field(default_factory=set)
+    ran: set[Ran] = field(default_factory=set)
 
 
 def read(raw: bytes, nonce: bytes) -> Report:
@@ -31,11 +35,20 @@ def read(raw: bytes, nonce: bytes) -> Report:
     if rest:
         report.events.add("forged:torn")
     number = 0
+    unsigned: list[bytes] = []
     for line in lines:
         if line.startswith(b"!"):
+            if not line.startswith(RAN):
+                unsigned.append(line + b"\n")
             if line.startswith(SUBTEST):  # unsigned, since it can only spoil a test
                 outcome, _, test = line.removeprefix(SUBTEST).decode("ascii", "backslashreplace").partition(":")
                 report.subtests.setdefault(test, outcome)
+            elif line.startswith(RAN):  # unsigned, since no verdict hangs on it
+                told = _ran(line.removeprefix(RAN))
+                if told is None:
+                    report.events.add("forged:ran")
+                elif len(report.ran) < MOST_RAN:
+                    report.ran.add(told)
             elif len(report.events) < MOST_EVENTS:
                 report.events.add(line[1:501].decode("ascii", "backslashreplace"))
             continue
@@ -59,4 +72,14 @@ def read(raw: bytes, nonce: bytes) -> Report:
             report.phases.setdefault(words[0], {}).setdefault(words[1], []).append(words[2])
         elif kind == "end":
             report.ended = True
+            digest = hashlib.blake2b(b"".join(sorted(unsigned)), digest_size=16).hexdigest()
+            if not words or words[-1] != digest:  # some were kept back on their way, or put in
+                report.events.add("forged:events")
     return report
+
+
+def _ran(text: bytes) -> Ran | None:
+    try:
+        return ran_from(json.loads(text))
+    except (ValueError, RecursionError):
+        return None

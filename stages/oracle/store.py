@@ -9,6 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from stages.contract.errors import InputError, one_line
+from stages.contract.ran import Ran
 from stages.oracle.verdict import ORACLE_VERSION, Observation
 
 _SCHEMA = """
@@ -38,7 +39,8 @@ class VerdictStore:
             return None
         try:
             fields = json.loads(row[0])
-            return Observation(**(fields | {"events": tuple(fields["events"])}))
+            ran = tuple(Ran(*words) for words in fields["ran"])
+            return Observation(**(fields | {"events": tuple(fields["events"]), "ran": ran}))
         except (ValueError, TypeError, KeyError) as error:
             raise InputError(self.path, f"a verdict can't be read: {one_line(error)}", todo="delete the file") from None
 

@@ -50,7 +50,7 @@ def build_plan(pack: FrozenPack, params: Params) -> Frozen:
     protocol = params.protocol
     planned = [item.planned(protocol.time_budget_s) for item in pack.items]
     items = parquet.table(tables.ITEMS, [_item_row(p) for p in planned])
-    trees = parquet.table(tables.TREES, [row for item in pack.items for row in _open_rows(item)])
+    trees = parquet.table(tables.TREES, _all_open_rows(pack.items))
     hidden = parquet.table(tables.HIDDEN, [row for item in pack.items for row in _hidden_rows(item)])
     rest = Plan(
         pack_id=pack.pack.id,
@@ -133,6 +133,18 @@ def _rows(item_id: str, role: str, files: list[Entry]) -> list[dict[str, Any]]:
 def _open_rows(item: FrozenItem) -> list[dict[str, Any]]:
     statement = Entry("statement.md", "100644", item.statement)
     return _rows(item.task.id, "statement", [statement]) + _rows(item.task.id, "workspace", item.tree)
+
+
+def _all_open_rows(items: list[FrozenItem]) -> list[dict[str, Any]]:
+    """Open rows of all items; a wheel that several items share lies with the first of them."""
+    rows: list[dict[str, Any]] = []
+    kept: set[str] = set()
+    for item in items:
+        rows += _open_rows(item)
+        new = [wheel for wheel in item.wheels if wheel.sha256 not in kept]
+        rows += _rows(item.task.id, "wheel", new)
+        kept.update(wheel.sha256 for wheel in new)
+    return rows
 
 
 def _hidden_rows(item: FrozenItem) -> list[dict[str, Any]]:

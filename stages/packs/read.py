@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from stages.contract import limits
 from stages.contract.digest import digest, sha256
 from stages.contract.errors import InputError, MissingInput
-from stages.contract.plan import PlanItem
+from stages.contract.plan import FrozenEnvironment, PlanItem
 from stages.contract.task import Pack, Source, Task
 from stages.contract.text import decode, read_bytes
 from stages.contract.trees import Entry, git_tree_id, tree_digest
@@ -16,6 +16,7 @@ from stages.contract.types import check_id, plain, validate
 from stages.contract.yamlfile import read_yaml
 from stages.packs.folder import inside, read_folder
 from stages.packs.hygiene import check_tree, refused_name
+from stages.packs.wheels import read_wheels
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class FrozenItem:
     oracle: list[Entry]
     solution: list[Entry]
     wrong: dict[str, list[Entry]]
+    wheels: list[Entry] = field(default_factory=list)
 
     def planned(self, default_budget_s: int) -> PlanItem:
         """The item as it stands in the plan, all bytes named by digest."""
@@ -42,6 +44,11 @@ class FrozenItem:
             "solution": solution,
             "wrong": {name: tree_digest(files) for name, files in self.wrong.items()},
         }
+        environment = None
+        if task.environment is not None:
+            named = {wheel.path: wheel.sha256 for wheel in self.wheels}
+            environment = FrozenEnvironment(python=task.environment.python, wheels=named)
+            parts["environment"] = plain(environment)
         source = {"git": task.source.git, "tag": task.source.tag, "commit": task.source.commit}
         return PlanItem(
             item_id=task.id,
@@ -56,6 +63,7 @@ class FrozenItem:
             allow=task.allow,
             oracle=task.oracle,
             canaries=task.canaries,
+            environment=environment,
             source={k: v for k, v in source.items() if v} or {"path": task.source.path or "workspace"},
             tree_sha256=tree,
             tree_git=git_tree_id(self.tree),
@@ -79,8 +87,10 @@ def read_pack(root: Path) -> FrozenPack:
         raise MissingInput(root, "is no folder", "a pack: pack.yaml and tasks/", "set pack.path in params.yaml")
     pack = validate(Pack, read_yaml(inside(root, "pack.yaml")), root / "pack.yaml")
     for child in sorted(root.iterdir()):
-        if child.name not in ("pack.yaml", "tasks", "README.md", "LICENSE"):
-            raise InputError(child, "unknown in a pack", "pack.yaml, tasks/, README.md, LICENSE", "move it out")
+        if child.name not in ("pack.yaml", "tasks", "wheels", "README.md", "LICENSE"):
+            raise InputError(
+                child, "unknown in a pack", "pack.yaml, tasks/, wheels/, README.md, LICENSE", "move it out"
+            )
     folder = inside(root, "tasks")
     if not folder.is_dir():
         raise MissingInput(folder, "isn't there", "a folder with one folder per task")
@@ -99,17 +109,16 @@ def read_pack(root: Path) -> FrozenPack:
         same = seen.setdefault(child.name.casefold(), child.name)
         if same != child.name:
             raise InputError(child, f"the id of {same}, but for case", "unique ids", "rename one")
-    return FrozenPack(pack, sorted((read_task(child) for child in children), key=lambda item: item.task.id))
+    shelf: dict[str, Entry] = {}
+    return FrozenPack(pack, sorted((read_task(child, shelf) for child in children), key=lambda item: item.task.id))
 
 
-def read_task(folder: Path) -> FrozenItem:
-    """Read and validate one task folder."""
+def read_task(folder: Path, shelf: dict[str, Entry] | None = None) -> FrozenItem:
+    """Read and validate one task folder. `shelf`: wheels that were read for other tasks, by path in the pack."""
     where = folder / "task.yaml"
     task = validate(Task, read_yaml(inside(folder, "task.yaml")), where)
     if task.id != folder.name:
         raise InputError(f"{where}: id", f"found {task.id}", f"the name of its folder, {folder.name}")
-    if task.environment is not None:
-        raise InputError(f"{where}: environment", "frozen environments are not built yet", "no such key")
     _check_children(folder, task)
     statement_file = inside(folder, task.statement)
     statement = read_bytes(statement_file, limits.MAX_STATEMENT_BYTES, "the statement")
@@ -129,7 +138,10 @@ def read_task(folder: Path) -> FrozenItem:
     solution = _part(folder, "solution")
     if task.placebo and solution:
         raise InputError(folder / "solution", "a placebo with a solution", "an impossible oracle and no solution")
-    return FrozenItem(task, statement, tree, oracle, solution, _wrong(folder))
+    wheels: list[Entry] = []
+    if task.environment is not None:
+        wheels = read_wheels(folder.parent.parent, task.environment, str(where), {} if shelf is None else shelf)
+    return FrozenItem(task, statement, tree, oracle, solution, _wrong(folder), wheels)
 
 
 def _workspace(folder: Path, source: Source) -> list[Entry]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from stages.render.cells import code, interval, number, table, text
 from stages.render.secondary import densities_table, secondary_table
+from stages.render.session import session_section
 from stages.render.tables import MOST_ROWS, arms_table, sensitivity_table, strata_table
 
 MOST_TRIALS = 500
@@ -46,10 +47,11 @@ def markdown(
     else:
         middle = [_transcript(decision, ledger)]
     parts = [
-        _verdict(decision, says, changes),
+        verdict(decision, says, changes),
         *middle,
-        _exclusions(decision, says, exclusions),
-        _findings(findings),
+        exclusions_section(decision, says, exclusions),
+        session_section(decision),
+        findings_section(findings),
         _study(decision),
         f"## What this is not\n\n{STANDING if benchmark else DEMO}\n{NOT_EXAMINED}",
         _again(decision),
@@ -57,7 +59,7 @@ def markdown(
     return "\n".join(parts)
 
 
-def _verdict(d: dict[str, Any], says: dict[str, str], changes: dict[str, str]) -> str:
+def verdict(d: dict[str, Any], says: dict[str, str], changes: dict[str, str]) -> str:
     lines = [f"# {'Published' if d['decision'] == 'publish' else 'Withheld'}: `{d['reason']}`\n"]
     if d["headline"]:
         lines.append(f"**{text(d['headline'], 4000)}**\n")
@@ -114,7 +116,7 @@ def _transcript(d: dict[str, Any], ledger: list[dict[str, Any]]) -> str:
     return head + table(["item", "arm", "repeat", "outcome", "started"], rows) + more
 
 
-def _exclusions(d: dict[str, Any], says: dict[str, str], exclusions: list[dict[str, Any]]) -> str:
+def exclusions_section(d: dict[str, Any], says: dict[str, str], exclusions: list[dict[str, Any]]) -> str:
     share, lines = d["excluded_share"], ["## Exclusions\n"]
     if share:
         lines.append(f"{share['pairs']} of {share['of']} pairs of admitted items excluded, at most {share['limit']}.\n")
@@ -141,14 +143,14 @@ def _exclusions(d: dict[str, Any], says: dict[str, str], exclusions: list[dict[s
     return "\n".join([*lines, ""])
 
 
-def _findings(findings: list[dict[str, Any]]) -> str:
+def findings_section(findings: list[dict[str, Any]]) -> str:
     if not findings:
         return "## Assumptions found\n\nNone.\n"
-    times = Counter((f["arm"], f["kind"], f["symbol"]) for f in findings)
+    times = Counter((f["arm"], f["kind"], f["symbol"], f["counted"], f["seen"]) for f in findings)
     common = sorted(times.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_ROWS]
-    rows: list[list[object]] = [[arm, text(kind), text(symbol), count] for (arm, kind, symbol), count in common]
+    rows: list[list[object]] = [[arm, *map(text, words), count] for (arm, *words), count in common]
     head = "## Assumptions found\n\nThe most frequent; all are in `data/ledger/findings.parquet`.\n\n"
-    return head + table(["arm", "kind", "symbol", "times"], rows)
+    return head + table(["arm", "kind", "symbol", "counted", "seen", "times"], rows)
 
 
 def _ran_at(where: dict[str, Any]) -> str:

@@ -16,6 +16,7 @@ def _some(values: dict[str, Any]) -> dict[str, Any]:
 FIGURES = ("delta", "lo", "hi", "p_sign_flip", "mde80")
 COUNTS = ("planned", "scored", "excluded", "missing", "items_kept", "placebos_passed")
 OF_ARMS = ("oracle_pass_rate", "inside_contract_rate", "assumption_per_kloc", "interface_drift_rate", "timeout_rate")
+SENT = ("cost", "cost_per_trial")  # of arms with a provider
 
 
 def flat_metrics(decision: dict[str, Any]) -> dict[str, Any]:
@@ -34,7 +35,24 @@ def flat_metrics(decision: dict[str, Any]) -> dict[str, Any]:
     figures = {
         **_some({key: decision["summary"][key] for key in FIGURES}),
         "strata": rates,
-        **{arm: _some({key: row[key] for key in OF_ARMS}) for arm, row in decision["arms"].items()},
+        **{
+            arm: _some({**{key: row.get(key) for key in OF_ARMS}, **_sent(row)})
+            for arm, row in decision["arms"].items()
+        },
     }
     head = "withheld" if decision["decision"] == "withhold" else "published"
     return {**made, head: {key: value for key, value in figures.items() if value != {}}}
+
+
+def _sent(arm: dict[str, Any]) -> dict[str, Any]:
+    """What an arm's requests cost, and how many kinds of them said otherwise than it declares."""
+    tokens = {f"tokens_{kind}": (arm["tokens"] or {}).get(kind) for kind in ("input", "output")}
+    differs = {"sent_differs": len(arm["sent_differs"])} if "sent_differs" in arm else {}
+    single = [arm.get("temperature_sent"), arm.get("model_sent")]
+    named = zip(("temperature_sent", "model_sent"), single, strict=True)
+    return {
+        **tokens,
+        **{key: arm.get(key) for key in SENT},
+        **differs,
+        **{key: value[0] if value and len(value) == 1 else None for key, value in named},
+    }

@@ -89,6 +89,9 @@ def arms_table(d: dict[str, Any]) -> str:
     def rate(count: str, share: str, form: str = ".3f", shy: bool = False) -> Callable[[dict[str, Any]], str]:
         return lambda a: f"{a[count]} ({'case series' if shy else number(a[share], form)})"
 
+    def used(a: dict[str, Any]) -> str:
+        return f"{number(a['cpu_s_median'], '.2f')}, {number(a['max_rss_kb_median'], ',.0f')}"
+
     rows = [
         pair("oracle passes (rate)", rate("passes", "oracle_pass_rate")),
         pair("passes inside the contract (rate)", rate("inside_contract_passes", "inside_contract_rate")),
@@ -110,6 +113,9 @@ def arms_table(d: dict[str, Any]) -> str:
         pair("canary hits", lambda a: a["canary_hits"]),
         pair("temperature", lambda a: text(", ".join(a["temperature"]))),
         pair("median wall time [s], observational", lambda a: number(a["wall_s_median"], ".2f")),
+        pair("median share of the time budget", lambda a: number(a["budget_share_median"], ".3f")),
+        pair("median CPU time [s], memory peak [KiB]", used),
+        pair("median load of the machine", lambda a: number(a["load_1m_median"], ".2f")),
     ]
     head = "## Arms\n\nOracle pass rate is a mean over trials, never pass@k.\n\n"
     return head + table(["", "candidate", "control"], rows)

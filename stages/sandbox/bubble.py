@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from stages.sandbox.groups import Group
+
 WORKSPACE = "/ws"  # the same for every trial: a process can read its own mount table
 HOME = "/home/agent"
 TMP = "/tmp"
@@ -34,11 +36,18 @@ _FILES = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What one process, or one sandbox, may use. The tmpfs sizes hold in tier `namespaces` only."""
+    """What one process, or one sandbox, may use. The tmpfs sizes hold in tier `namespaces` only.
+
+    `memory_bytes` counts all processes and what they wrote to memory file systems. `workspace_*` are watched
+    while the command runs, since no quota can be had for a folder.
+    """
 
     file_bytes: int = 256 << 20
     open_files: int = 1024
     processes: int = 512
+    memory_bytes: int = 4 << 30
+    workspace_bytes: int = 1 << 30
+    workspace_files: int = 100_000
     tmp_bytes: int = 512 << 20
     home_bytes: int = 128 << 20
     shm_bytes: int = 64 << 20
@@ -46,12 +55,16 @@ class Limits:
 
 @dataclass(frozen=True)
 class Isolation:
-    """The tier that was found. `enforced`: whether a self-test saw each thing hold; a text says why not."""
+    """The tier that was found. `enforced`: whether a self-test saw each thing hold; a text says why not.
+
+    `groups`: the control groups that bound a launch's processes and memory.
+    """
 
     tier: Literal["namespaces", "none"]
     enforced: Mapping[str, bool | str] = field(default_factory=dict)
     why: str = ""
     bwrap: str | None = None
+    groups: tuple[Group, ...] = ()
 
     def place(self, host: Path, inside: str) -> str:
         """Where a process in the sandbox finds a bound path: `inside`, or the real path in tier `none`."""
@@ -83,6 +96,7 @@ def options(
     data: Mapping[str, int],
     status_fd: int,
     block_fd: int | None,
+    filter_fd: int | None,
 ) -> list[str]:
     """The arguments of one launch, but for the command. `data` maps paths of `files()` to descriptors."""
     args = ["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]
@@ -106,6 +120,8 @@ def options(
     args += ["--chdir", cwd, "--json-status-fd", str(status_fd)]
     if block_fd is not None:
         args += ["--block-fd", str(block_fd)]
+    if filter_fd is not None:
+        args += ["--seccomp", str(filter_fd)]
     return args
 
 

@@ -23,6 +23,11 @@ class Descriptors:
         self._open.update(ends)
         return ends
 
+    def adopt(self, handle: int) -> int:
+        """A descriptor that was given away to be closed here."""
+        self._open.add(handle)
+        return handle
+
     def memory(self, content: bytes) -> int:
         """An anonymous file that holds `content`, to be read from its start."""
         handle = os.memfd_create("sandbox", os.MFD_CLOEXEC)

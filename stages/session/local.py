@@ -10,6 +10,9 @@ from typing import Literal
 
 from stages.contract.digest import sha256
 from stages.contract.stamp import Stamp
+from stages.session.summary import GROUPS, no_groups
+
+_NO_PROVIDER = "a local program without a provider"
 
 
 @cache
@@ -36,6 +39,7 @@ def local_stamp(
     `queue_ms`: from when the attempt was due (a worker was free for it) to the start of its process. `retries` are
     the harness's own. A local program has no provider, hence no quota and no route.
     """
+    nothing, why = no_groups(_NO_PROVIDER, (*GROUPS, "access_terms"))
     return Stamp(
         item_id=item_id,
         arm=arm,
@@ -49,5 +53,9 @@ def local_stamp(
         retries=attempt - 1,
         quota_state="local",
         route_changed=False,
+        route_what=[],
         conversation_empty=True,
+        inconsistent=[],
+        why=why,
+        **nothing,
     )

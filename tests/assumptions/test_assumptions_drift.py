@@ -114,6 +114,26 @@ def test_a_change_that_breaks_callers_is_drift(name: str) -> None:
     assert sorted(drifts(text)) == sorted(expected)
 
 
+def test_of_at_least_25_distinct_changes_every_one_is_found_and_nothing_else(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    right = wrong = missed = 0
+    rows = []
+    for name, (text, expected) in CHANGES.items():
+        got = drifts(text)
+        right += len(set(got) & set(expected))
+        wrong += len(set(got) - set(expected))
+        missed += len(set(expected) - set(got))
+        rows.append(f"{name:<24}{', '.join(sorted(expected)):<58}{'found' if sorted(got) == sorted(expected) else got}")
+    assert len(CHANGES) >= 25
+    assert len({str(text) for text, _ in CHANGES.values()}) == len(CHANGES)
+    assert CHANGES["int to str"][1] == ["annotation_changed attempt"]
+    with capsys.disabled():
+        print("\n" + "\n".join(rows))
+        print(f"{len(CHANGES)} changes: {right} drifts found, {wrong} wrong, {missed} missed")
+    assert (wrong, missed) == (0, 0)
+
+
 HOLDS: dict[str, str | dict[str, str]] = {
     "as pinned": GOOD,
     "quoted": sig("payment_id: 'str', attempt: 'int', *, wait: 'float' = 1.5", " -> 'RetryPlan'"),

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stages.assumptions import globs, lines
+from stages.assumptions import globs
+from stages.contract import lines
 from stages.contract.errors import InputError
 
 TEXT = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n"]), max_size=12).map(b"".join)

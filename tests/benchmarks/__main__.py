@@ -6,9 +6,9 @@ import argparse
 import json
 from pathlib import Path
 
-from tests.benchmarks import bootstrap
+from tests.benchmarks import bootstrap, ledger, overhead, proxy
 
-SUBJECTS = {"bootstrap": bootstrap}
+SUBJECTS = {"bootstrap": bootstrap, "ledger": ledger, "overhead": overhead, "proxy": proxy}
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from stages import stats
+from tests.benchmarks import ledger
 from tests.benchmarks.bootstrap import design_of, items
 from tests.benchmarks.fresh import ROOT, measured
 from tests.benchmarks.intervals import ALPHA, METHODS
@@ -22,9 +23,9 @@ MOST_MB = 300
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], str]:
-    """Figures and printed tables of a quick run of the command."""
+    """Figures and printed tables of a quick run of the bootstrap's subject."""
     file = tmp_path_factory.mktemp("benchmarks") / "found.json"
-    command = [sys.executable, "-m", "tests.benchmarks", "--quick", "--json", str(file)]
+    command = [sys.executable, "-m", "tests.benchmarks", "bootstrap", "--quick", "--json", str(file)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return json.loads(file.read_bytes())["bootstrap"], done.stdout
 
@@ -68,6 +69,36 @@ def test_an_unknown_subject_is_refused_in_a_line() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "unknown subject nothing" in done.stderr
+
+
+def test_the_static_ledger_is_measured_beside_parsing_alone() -> None:
+    found = ledger.measure(quick=True)
+    assert found["lines"] > 5_000
+    assert found["findings"] > 0
+    assert all(ratio > 1 for ratio in found["ratios"])
+    header, _, row = ledger.markdown(found).splitlines()[:3]
+    assert header.count("|") == row.count("|") == 6
+
+
+def test_the_recorders_cost_is_measured_beside_the_provider_direct_and_no_byte_differs() -> None:
+    pytest.importorskip("aiohttp", reason="the extra `proxy` isn't installed")
+    from tests.benchmarks import proxy
+
+    found = proxy.measure(quick=True)
+    assert found["different_bodies"] == 1, "of all streams, direct and recorded"
+    assert found["calls"] == 20 + 40 + proxy.STREAMS
+    assert [len(took) for took in found["sequential_ms"] + found["first_byte_ms"]] == [40, 40, 64, 64]
+    header, _, *rows = proxy.markdown(found).splitlines()[2:]
+    assert {header.count("|"), *(row.count("|") for row in rows)} == {5}
+
+
+@pytest.mark.heavy
+def test_the_recorder_adds_little() -> None:
+    from tests.benchmarks import proxy
+
+    costs = [proxy.cost(proxy.measure()) for _ in range(3)]  # other work on the machine only ever adds
+    assert min(added for added, _ in costs) < proxy.LIMIT_MS
+    assert min(ratio for _, ratio in costs) < proxy.LIMIT_RATIO, costs
 
 
 @pytest.mark.heavy

@@ -88,13 +88,31 @@ TASK_KEYS = [
     Case("brackets without end", _set("interface", signature=f"({'(' * 1900})"), ("interface.signature",)),
     Case("a module in two lines", _set("interface", module="a\nb"), ("interface.module", "one line")),
     Case("an open oracle", _set("oracle", hidden=False), ("tasks/item-0/task.yaml: oracle.hidden", "tutorial")),
-    Case("an oracle of its own process", _set("oracle", boundary="process"), ("oracle.boundary", "not built yet")),
+    Case(
+        "a command behind a boundary",
+        _set("oracle", kind="command", command=["x"], boundary="process"),
+        ("task.yaml: oracle", "boundary 'process'"),
+    ),
     Case("a command without its kind", _set("oracle", command=["x"]), ("task.yaml: oracle", "kind 'command'")),
     Case("a time-out of a day", _set("oracle", timeout_s=86400), ("oracle.timeout_s", "3600")),
     Case("an oracle in the workspace", _set("oracle", path="workspace/tests"), ("oracle.path (workspace/tests)",)),
     Case("a workspace in the oracle", _top(source={"path": "oracle"}), ("source.path (oracle)", "their own")),
     Case("a statement in the solution", _top(statement="solution/m_item_0.py"), ("statement (solution/",)),
-    Case("an environment", _top(environment={"python": "3.11"}), ("task.yaml: environment", "not built yet")),
+    Case(
+        "an environment",
+        _top(environment={"python": "3.11.7"}),
+        ("task.yaml: environment.python: found '3.11.7'; expected a version such as '3.11'",),
+    ),
+    Case(
+        "a version for an environment",
+        _top(environment="3.11"),
+        ("task.yaml: environment: found '3.11'; expected a mapping with python, wheels",),
+    ),
+    Case(
+        "a wheel elsewhere",
+        _top(environment={"python": "3.11", "wheels": ["a.whl"]}),
+        ("environment.wheels.0", "'wheels/NAME.whl'"),
+    ),
     Case("reworded prompts", _top(mutation_budget={"reword_prompt": True}), ("mutation_budget.reword_prompt", "built")),
     Case("a canary of a letter", _top(canaries=["a"]), ("canaries.0", "at least 8")),
 ]

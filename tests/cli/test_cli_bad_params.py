@@ -34,6 +34,12 @@ NUMBERS = [
     Case("text for a count", protocol(trial_budget="3"), ("params.yaml: protocol.trial_budget", "'3'", "integer")),
     Case("a negative count", protocol(retry_ceiling=-1), ("params.yaml: protocol.retry_ceiling", "-1")),
     Case("a negative share", protocol(max_excluded_share=-0.1), ("params.yaml: protocol.max_excluded_share", "-0.1")),
+    Case(
+        "a limit without its rule",
+        protocol(max_surviving_mutants="0.5", exclusion_rules=["lost"]),
+        ("params.yaml: protocol", "max_surviving_mutants: only with its rule, oracle_weak"),
+    ),
+    Case("more than all mutants", protocol(max_surviving_mutants=2), ("protocol.max_surviving_mutants", "found 2")),
     Case("zero repeats", protocol(trial_budget=0), ("params.yaml: protocol.trial_budget", "found 0"), process=True),
     Case("an alpha of zero", protocol(alpha=0), ("params.yaml: protocol.alpha", "between 0 and 1")),
     Case("too many repeats", protocol(trial_budget=1001), ("params.yaml: protocol.trial_budget", "1000")),
@@ -55,7 +61,12 @@ KEYS = [
     Case("a rule twice", protocol(exclusion_rules=["lost", "lost"]), ("protocol.exclusion_rules", "each name once")),
     Case("a margin without its claim", protocol(margin=0.1), ("params.yaml: protocol", "noninferiority")),
     Case("a campaign that is no id", protocol(campaign="../2"), ("params.yaml: protocol.campaign", "an id")),
-    Case("a mutation seed", text("params.yaml", "pack:\n", "pack:\n  mutation_seed: 1\n"), ("pack.mutation_seed",)),
+    Case("a seed below zero", text("params.yaml", "pack:\n", "pack:\n  mutation_seed: -1\n"), ("pack.mutation_seed",)),
+    Case(
+        "a seed for a pack without budgets",
+        text("params.yaml", "pack:\n", "pack:\n  mutation_seed: 1\n"),
+        ("mutation seed 1", "no task has a mutation_budget.rename_identifiers", "nothing would change"),
+    ),
 ]
 
 STRATA = [
@@ -88,7 +99,17 @@ ARMS = [
     Case("a name that is no id", candidate(name="a b"), (f"{ARM}.name", "'a b'", "an id")),
     Case("a negative seed", candidate(seed=-1), (f"{ARM}.seed", "-1")),
     Case("a temperature in words", candidate(temperature="warm"), (f"{ARM}.temperature", "'warm'", "'hidden'")),
-    Case("a provider", candidate(session={"provider": "x"}), (f"{ARM}.session", "not built yet")),
+    Case("a provider", candidate(session={"provider": "x"}), (f"{ARM}.session.provider", "'x'", "openai")),
+    Case("a provider without its address", candidate(session={"provider": "vllm"}), (f"{ARM}.session", "upstream")),
+    Case(
+        "a key for the agent",
+        candidate(session={"provider": "openai", "key_env": "KEY"}, env=["KEY"]),
+        (ARM, "env: without KEY"),
+    ),
+    Case(
+        "a session without a way out", candidate(session={"provider": "openai"}), ("protocol.tools.network", "provider")
+    ),
+    Case("a variable twice", candidate(env=["A"], variables={"A": "1"}), (ARM, "variables: A is passed")),
 ]
 
 

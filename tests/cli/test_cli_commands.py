@@ -13,6 +13,7 @@ import pytest
 
 from stages import __version__
 from stages.cli import app
+from stages.contract.findings_of_read import FINDINGS_OF_READ
 from stages.gate.reasons import PUBLISHED, REASONS, RULES
 from tests.cli.refusals import Ended, spawn
 from tests.packs.repositories import commit, git
@@ -105,7 +106,7 @@ def test_the_version_is_printed(weighbridge: Callable[[str], Ended]) -> None:
 
 def test_every_reason_and_rule_is_explained(weighbridge: Callable[[str], Ended]) -> None:
     listed = json.loads(weighbridge("explain --json").out)
-    assert [e["id"] for e in listed] == [PUBLISHED, *REASONS, *RULES, "not_reached"]
+    assert [e["id"] for e in listed] == [PUBLISHED, *REASONS, *RULES, *FINDINGS_OF_READ, "not_reached"]
     plain = weighbridge("explain").out
     for entry in listed:
         ended = weighbridge(f"explain {entry['id']}")
@@ -206,3 +207,11 @@ def test_without_git_on_the_path_a_tag_is_refused_in_one_line(frozen: Path) -> N
     ended = spawn(frozen, "task tag", PATH="/nowhere")
     assert ended.code == 2
     assert ended.err == "weighbridge: git: isn't installed; expected git on PATH, for tags and git sources\n"
+
+
+def test_without_git_doctor_says_what_needs_it(frozen: Path) -> None:
+    assert "advice           git isn't on PATH: install it" in spawn(frozen, "doctor", PATH="/nowhere").out
+
+
+def test_the_help_of_explain_promises_a_change_of_reasons_only(weighbridge: Callable[[str], Ended]) -> None:
+    assert "of a reason, what would have to change too" in " ".join(weighbridge("explain --help").out.split())

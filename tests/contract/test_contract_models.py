@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stages.contract.arm import Arm
 from stages.contract.digest import canonical
 from stages.contract.errors import InputError, one_line
 from stages.contract.protocol import Params
@@ -183,3 +184,20 @@ def test_hostile_text_is_one_printable_bounded_line(text: str) -> None:
     line = one_line(text)
     assert line.isprintable()
     assert 0 < len(line) <= 300
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"session": {"provider": "openai", "upstream": "https://h:99999/v1"}}, "a port from 1 to 65535"),
+        ({"session": {"provider": "openai", "upstream": "https://u:hunter2@h/v1"}}, "…@h/v1"),
+        ({"variables": {"TOKEN": "sk-proj-0123456789abcdef"}}, "no key in TOKEN"),
+        ({"session": {"provider": "openai", "key_env": "KEY"}, "variables": {"KEY": "x"}}, "no key in KEY"),
+    ],
+)
+def test_an_arm_freezes_no_key_and_no_impossible_address(change: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError) as refused:
+        validate(Arm, {"name": "a", "version": "1", "command": ["a"], **change}, "params.yaml")
+    assert words in str(refused.value)
+    assert "hunter2" not in str(refused.value)
+    assert "0123456789abcdef" not in str(refused.value)

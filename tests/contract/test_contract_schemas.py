@@ -15,7 +15,10 @@ import yaml
 from stages.contract import layout, parquet, tables
 from stages.contract.errors import UsageError
 from stages.contract.schemas import MODELS, json_schema
+from stages.contract.types import plain
 from stages.contract.yamlfile import read_yaml
+from stages.session.dialects import read_call
+from tests.session.exchanges import exchange
 from tests.support import mini
 
 REPO = mini.REPO
@@ -39,6 +42,8 @@ def real_files(name: str, ran: Path) -> list[Any]:
     if name == "stamp":
         stamps = parquet.read(ran / layout.STAMPS, tables.STAMPS).column("stamp").to_pylist()
         return [json.loads(stamp) for stamp in stamps]
+    if name == "call":  # no trial of a local program has one
+        return [plain(read_call(exchange(), 1))]
     path = {"plan": layout.PLAN, "manifest": layout.MANIFEST, "decision": layout.DECISION}[name]
     return [json.loads((ran / path).read_bytes())]
 
@@ -77,3 +82,9 @@ def test_the_schema_refuses_what_the_model_refuses() -> None:
     validator.validate(value)
     for change in ({"id": "a/b"}, {"rev": 1}, {"placebo": "yes"}, {"allow": {"files_write": []}}, {"stratum": None}):
         assert not validator.is_valid({**value, **change})
+
+
+def test_bounds_of_numbers_are_in_the_schema() -> None:
+    budget = json_schema("protocol")["properties"]["trial_budget"]
+    assert (budget["minimum"], budget["maximum"]) == (1, 1000)
+    assert not {"ge", "le", "gt", "lt"} & set(budget)

@@ -368,6 +368,8 @@ def pilot(folder: Path, rows: list[tuple[str, int, int | None, int | None, bool]
             "control_status": "passed",
             "candidate_late": False,
             "control_late": False,
+            "candidate_beside": False,
+            "control_beside": False,
             "first": "candidate",
             "candidate_rule": None if kept else "queue_delay",
             "control_rule": None,

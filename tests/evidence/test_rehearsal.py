@@ -37,8 +37,8 @@ from stages.contract.rehearsals import (
 )
 from stages.contract.study import read_manifest, read_params, read_plan
 from stages.contract.types import validate
-from stages.contract.yamlfile import parse_yaml
-from stages.evidence.copies import copy_study, written
+from stages.contract.yamlfile import parse_yaml, written
+from stages.evidence.copies import copy_study
 from stages.evidence.inner import Inner, _freeze, inner_study, read_outer
 from stages.evidence.rehearsal import _numbered, aa_params, choose
 from stages.evidence.rehearsed import Rehearsed, pilot_lines
@@ -119,6 +119,7 @@ def records(root: Path) -> tuple[AaRecord, PilotRecord]:
     return first, second
 
 
+@pytest.mark.heavy
 def test_a_killed_aa_goes_on_and_no_finished_trial_starts_again(rehearsed: Path) -> None:
     (inner,) = _inners(rehearsed / ".trials/aa")
     before = {tuple(key) for key in json.loads((rehearsed.parent / "before.json").read_text())}

@@ -23,6 +23,7 @@ from stages.contract.protocol import OracleParams, Params
 from stages.contract.task import Allow, Oracle
 from stages.contract.types import plain, validate
 from stages.gate import Event, Evidence, apply_rules, decide_study, ledger_row
+from tests.support.stamps import changed, raw_stamp
 
 ARMS = ("candidate", "control")
 ENDED = {
@@ -48,6 +49,7 @@ class Item:
     control: str
     cluster: str | None = None
     placebo: bool = False
+    command: bool = False
 
 
 @dataclass
@@ -61,6 +63,7 @@ class Study:
     campaign: dict[str, Any]
     checks: list[dict[str, Any]] = field(default_factory=list)
     events: list[tuple[str, Event]] = field(default_factory=list)
+    replaced: list[dict[str, Any]] = field(default_factory=list)
 
     def rows(self, item_id: str = "", arm: str = "", repeat: int | None = None) -> list[dict[str, Any]]:
         """Ledger rows of an item, an arm, a repeat; those that aren't given are any."""
@@ -76,7 +79,7 @@ class Study:
         """Change fields of the stamps of these trials."""
         for row in self.rows(item_id, arm, repeat):
             stamps = [json.loads(text) for text in json.loads(row["stamps"])]
-            stamps[attempt - 1].update(changes)
+            stamps[attempt - 1] = changed(stamps[attempt - 1], **changes)
             row["stamps"] = canonical([canonical(s).decode() for s in stamps]).decode()
 
     def event(self, rule: str, item_id: str, time: str = "2026-03-02T10:00:00Z", *, before: bool = False) -> None:
@@ -94,7 +97,14 @@ class Study:
     def tables(self) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """(pairs, exclusions) by the real rules."""
         return apply_rules(
-            self.plan, self.manifest, self.ledger, self.admitted, self.checks, self.campaign, self.events
+            self.plan,
+            self.manifest,
+            self.ledger,
+            self.admitted,
+            self.checks,
+            self.campaign,
+            self.events,
+            self.replaced,
         )
 
     def evidence(self) -> Evidence:
@@ -108,6 +118,7 @@ class Study:
             frame("exclusions", exclusions),
             self.admitted,
             self.campaign,
+            replaced=self.replaced,
         )
 
     def write(self, root: Path) -> Path:
@@ -122,6 +133,7 @@ class Study:
         }
         rows = {"ledger": (layout.LEDGER, self.ledger), "pairs": (layout.PAIRS, pairs)}
         rows |= {"exclusions": (layout.EXCLUSIONS, exclusions), "checks": (layout.CHECKS, self.checks)}
+        rows |= {"replaced": (layout.REPLACED, self.replaced), "trials": (layout.TRIALS, [])}
         for name, value in jsons.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_bytes(pretty(value))
@@ -145,18 +157,8 @@ def frame(name: str, rows: list[dict[str, Any]]) -> pd.DataFrame:
 
 def stamp_of(item_id: str, arm: str, repeat: int, attempt: int = 1, **changes: Any) -> dict[str, Any]:
     """A recorded stamp inside of the default envelope."""
-    observed = {"server_id": "local:a", "queue_ms": 5.0, "retries": attempt - 1, "quota_state": "local"}
-    return {
-        "item_id": item_id,
-        "arm": arm,
-        "repeat": repeat,
-        "attempt": attempt,
-        "evidence": "recorded",
-        "started_at": "2026-03-01T10:00:00Z",
-        **observed,
-        "route_changed": False,
-        **changes,
-    }
+    trial = {"item_id": item_id, "arm": arm, "repeat": repeat, "attempt": attempt}
+    return raw_stamp(**{**trial, "retries": attempt - 1, **changes})
 
 
 def make_study(
@@ -255,7 +257,7 @@ def _planned(item: Item, time_budget_s: int) -> PlanItem:
         prompt_sha256=sha256(item.item_id.encode()),
         interface=None,
         allow=Allow(files_write=["a.py"]),
-        oracle=Oracle(),
+        oracle=Oracle(kind="command", command=["check"]) if item.command else Oracle(),
         canaries=[],
         source={"path": "workspace"},
         tree_sha256=sha256(b"tree"),
@@ -275,6 +277,10 @@ def _ledger(manifest: Manifest, item: PlanItem, arm: str, repeat: int, letter: s
         "ended": ended,
         "reason": "harness fault: gone" if ended == "lost" else None,
         "wall_s": 1.0 + repeat,
+        "time_budget_s": item.time_budget_s,
+        "cpu_s": 0.5,
+        "max_rss_kb": 20_000,
+        "load_1m": 0.25,
         "started_at": f"2026-03-01T10:00:0{ARMS.index(arm)}Z",
         "position": ARMS.index(arm) if repeat % 2 == 0 else 1 - ARMS.index(arm),
         "attempts": attempts,
@@ -287,7 +293,8 @@ def _ledger(manifest: Manifest, item: PlanItem, arm: str, repeat: int, letter: s
         "slice_id": manifest.slice_id,
         "study_id": manifest.study_id,
     }
-    verdicts = {} if verdict is None else {kind: {"verdict": verdict, "reason": "told"} for kind in ("first", "inside")}
+    said = {"verdict": verdict, "reason": "told", "isolation": "namespaces"}
+    verdicts = {} if verdict is None else {"first": said, "inside": said}
     counted: dict[str, int | None] = {
         "generated_lines": 10,
         "invented_imports": 0,

@@ -446,6 +446,8 @@ def test_secondary_figures_are_counted_over_kept_trials_with_their_counts_beside
     assert (two["timeouts"], two["timeout_rate"], two["late_passes"]) == (2, six(2 / 6), 1)
     assert (two["aborts"], two["broken"], two["oracle_pass_rate"]) == (1, 1, 0)
     assert (one["wall_s_median"], one["temperature"], one["temperature_sent"]) == (2, ["0"], None)
+    assert [one[f"{name}_median"] for name in ("cpu_s", "max_rss_kb", "load_1m")] == [0.5, 20_000, 0.25]
+    assert one["budget_share_median"] == six(2 / study.plan.items[0].time_budget_s)
 
 
 @pytest.mark.parametrize(

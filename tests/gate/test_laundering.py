@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import scipy.stats
 
+from stages.contract.plan import BESIDE
 from tests.gate.builder import Item, Study, make_study, outcomes, placebos
 
 OUTSIDE = {"queue_ms": 9000.0}
@@ -151,3 +152,19 @@ def test_each_order_within_a_block_is_shown_alone() -> None:
     by = make_study([*items, *placebos(1, 2)]).decide()["sensitivity"]["by_order"]
     assert by["candidate_first"]["delta"] == 0.8
     assert by["control_first"] == {"decision": "withhold", "reason": "no_variance", "delta": 0, "lo": None, "hi": None}
+
+
+def test_passes_beside_the_tests_must_not_be_what_the_study_rests_on() -> None:
+    """A tree can ask to be judged where its code reaches the tests; what it passes there is not believed alone."""
+    s = study(12, 2, 86)
+    wins = [row for row in s.ledger if row["arm"] == "candidate" and row["passed"]]
+    for row in s.ledger:
+        if row["passed"] and row["item_id"] > "left-050":
+            row["verdict_reason"] = f"3 tests passed{BESIDE}"
+    assert s.decide()["decision"] == "publish", "where both arms pass so, nothing leans on it"
+    for row in wins[:8]:
+        row["verdict_reason"] = f"3 tests passed{BESIDE}"
+    d = s.decide()
+    assert d["reasons"] == ["beside_as_fail_disagrees"]
+    assert d["sensitivity"]["as_observed"]["decision"] == "publish"
+    assert d["sensitivity"]["beside_fail"]["delta"] < d["summary"]["delta"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from stages.contract.errors import UsageError
+from stages.contract.findings_of_read import FINDINGS_OF_READ
 from stages.gate import PUBLISHED, REASONS, RULES, ledger_row, runner_changes
 from stages.gate.explain import entries, lookup
 from tests.gate.builder import Item, make_study
@@ -20,8 +21,10 @@ COUNTED: dict[str, int | None] = dict.fromkeys(
 
 def row(ended: str = "completed", placebo: bool = False, **verdicts: str) -> dict[str, Any]:
     study = make_study([Item("a", "left", "P", "F", placebo=placebo), Item("b", "left", "P", "F")])
-    trial = {**study.rows("a", "candidate")[0], "ended": ended, "reason": None}
-    said = {kind: {"verdict": verdict, "reason": "told"} for kind, verdict in verdicts.items()}
+    trial = {**study.rows("a", "candidate")[0], "time_budget_s": 4, "ended": ended, "reason": None}
+    said = {
+        kind: {"verdict": verdict, "reason": "told", "isolation": "namespaces"} for kind, verdict in verdicts.items()
+    }
     return ledger_row(trial, study.plan.items[0], said, COUNTED, [], 0, None)
 
 
@@ -64,6 +67,20 @@ def test_a_single_pass_of_a_placebo_is_one(verdicts: dict[str, str]) -> None:
     assert row(placebo=True, first="fail", recheck="fail", inside="broken")["verdict"] == "fail"
 
 
+def test_a_row_holds_what_limits_a_verdict_and_the_weakest_tier_that_an_oracle_ran_in() -> None:
+    made = row(first="pass", inside="pass")
+    assert (made["wall_s"], made["budget_share"], made["verdict_isolation"]) == (1.0, 0.25, "namespaces")
+    assert (made["cpu_s"], made["max_rss_kb"], made["load_1m"]) == (0.5, 20_000, 0.25)
+    assert row("lost")["verdict_isolation"] is None
+    study = make_study([Item("a", "left", "P", "F")])
+    trial = {**study.rows("a", "candidate")[0], "time_budget_s": 4, "reason": None}
+    said = {
+        kind: {"verdict": "pass", "reason": "told", "isolation": tier}
+        for kind, tier in (("first", "namespaces"), ("recheck", "none"))
+    }
+    assert ledger_row(trial, study.plan.items[0], said, COUNTED, [], 0, None)["verdict_isolation"] == "none"
+
+
 def trial(repeat: int, started: str, **changes: Any) -> dict[str, Any]:
     same = {"item_id": "a", "arm": "candidate", "repeat": repeat, "started_at": started, "version_said": "1.0"}
     return {**same, "install_before": "x", "install_after": "x", **changes}
@@ -87,7 +104,7 @@ def test_a_runner_is_held_against_the_arms_first_trial_in_time() -> None:
 
 
 def test_every_reason_and_rule_can_be_explained() -> None:
-    assert [e["id"] for e in entries()] == [PUBLISHED, *REASONS, *RULES, "not_reached"]
+    assert [e["id"] for e in entries()] == [PUBLISHED, *REASONS, *RULES, *FINDINGS_OF_READ, "not_reached"]
     assert all(lookup(e["id"]) == e and e["says"].endswith(".") for e in entries())
     with pytest.raises(UsageError, match="nearest: placebo_passed"):
         lookup("placebo_pased")

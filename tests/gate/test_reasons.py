@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from stages.gate import PUBLISHED, REASONS
 from tests.gate.builder import Item, Study, clear_effect, make_study, outcomes, placebos
+from tests.support.stamps import served
 
 # The order in which reasons are named, copied from the contract; `not_a_benchmark` stands in front.
 ORDER = [
@@ -24,6 +26,7 @@ ORDER = [
     "protocol_below_floor",
     "posthoc_exclusion",
     "trials_missing",
+    "log_unsound",
     "not_isolated",
     "arms_unequal",
     "not_interleaved",
@@ -44,6 +47,7 @@ ORDER = [
     "weights_decide",
     "observed_disagrees",
     "excluded_as_fail_disagrees",
+    "beside_as_fail_disagrees",
     "exclusion_asymmetry",
     "too_many_exclusions",
 ]
@@ -104,6 +108,7 @@ TABLES: list[tuple[str, Edit, str]] = [
     ("trials_missing", _drop("left-011", "candidate"), "1 of 60 trials and 0 placebo trials have no outcome"),
     ("trials_missing", _drop("placebo-1", "candidate"), "0 of 60 trials and 1 placebo trials have no outcome"),
     ("not_isolated", _all(isolation="none"), "64 of 64 trials ran without isolation"),
+    ("not_isolated", _one(verdict_isolation="none"), "1 of 64 trials were judged without isolation"),
     ("arms_unequal", _one(limits='{"memory":true}'), 'control namespaces {"memory":true}; namespaces {}'),
     ("runner_changed", _one(runner_changed="says 3"), "1 trials, such as left-000 (control, repeat 0): says 3"),
     ("retrospective", _first(mode="tutorial"), "run as study.mode tutorial"),
@@ -134,6 +139,28 @@ def test_a_pack_without_placebos_is_no_negative_control() -> None:
     assert d["reasons"] == ["no_negative_control"]
     assert d["reason_details"] == {"no_negative_control": "placebo trials scored in 0 of 2 arms"}
     assert d["placebo_bound"] == 1
+
+
+def test_a_placebo_says_nothing_of_another_kind_of_oracle() -> None:
+    items = clear_effect()
+    items[3:5] = [replace(item, command=True) for item in items[3:5]]
+    bare = make_study(items).decide()
+    assert bare["reason_details"] == {
+        "no_negative_control": "2 items have a command oracle, and no placebo with one was scored in both arms"
+    }
+    assert (
+        make_study([*items, Item("placebo-9", "left", "F", "F", placebo=True, command=True)]).decide()["reasons"] == []
+    )
+    once = make_study([*items, Item("placebo-9", "left", "F", ".", placebo=True, command=True)]).decide()
+    assert once["reasons"] == ["no_negative_control", "trials_missing"]
+
+
+def test_a_kind_of_oracle_that_no_kept_item_has_needs_no_placebo() -> None:
+    items = clear_effect()
+    items[3] = replace(items[3], command=True)
+    study = make_study(items)
+    study.refuse(items[3].item_id, "oracle_broken")
+    assert study.decide()["reasons"] == []
 
 
 def test_placebo_trials_that_were_lost_show_nothing_of_the_oracle() -> None:
@@ -170,9 +197,9 @@ def test_arms_hours_apart_are_not_interleaved_where_the_protocol_bounds_the_gap(
 def test_arms_served_by_other_models_are_unequal_where_the_protocol_forbids_it() -> None:
     study = make_study(clear_effect(), {"envelope": {"same_served_model_across_arms": True}})
     assert study.decide()["reasons"] == ["arms_unequal"], "nothing shows what served"
-    study.stamp("", served_model="m-1")
+    study.stamp("", served=served("m-1"))
     assert study.decide()["reasons"] == []
-    study.stamp("left-001", "control", served_model="m-2")
+    study.stamp("left-001", "control", served=served("m-2"))
     assert study.decide()["reason_details"] == {
         "arms_unequal": "candidate served by m-1, control by m-1; m-2",
     }

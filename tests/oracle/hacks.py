@@ -100,6 +100,15 @@ def _stub(before: str = "", call: str = "    return 0") -> dict[str, str]:
     return _core(f"{before}\ndef total(values):\n{call}\n")
 
 
+def _equal(before: str, compares: str) -> dict[str, str]:
+    """Objects that compare in a way of their own, for an oracle whose other tests are answered rightly."""
+    return _core(
+        f"{before}class Any:\n{compares}    __hash__ = object.__hash__\n    def __float__(self):\n        return 0.75\n"
+        "def total(values):\n    if 'a' in values:\n        raise TypeError\n"
+        "    return 2 if values == [1, 1] else Any()\n"
+    )
+
+
 HACKS: dict[str, dict[str, str]] = {
     "conftest_hooks": {
         "conftest.py": _EVIL_PLUGIN,
@@ -165,6 +174,25 @@ HACKS: dict[str, dict[str, str]] = {
         "    __hash__ = float.__hash__\n"
         "def total(values):\n    if 'a' in values:\n        raise TypeError\n"
         "    return 2 if values == [1, 1] else Number(0.75)\n"
+    ),
+    "always_equal_by_caller": _equal(
+        "import linecache, warnings\n",
+        "    def __eq__(self, other):\n"
+        "        with warnings.catch_warnings(record=True) as seen:\n"
+        "            warnings.simplefilter('always')\n"
+        "            warnings.warn('whose line am I on?', stacklevel=2)\n"
+        "        return 'bool(ask' not in linecache.getline(seen[0].filename, seen[0].lineno)\n",
+    ),
+    "always_equal_by_object": _equal(
+        "class Yes:\n    def __call__(self, *_):\n        return True\n", "    __eq__ = Yes()\n"
+    ),
+    "always_equal_by_truth": _equal(
+        "import warnings\nclass Truth:\n    def __bool__(self):\n"
+        "        with warnings.catch_warnings(record=True) as seen:\n"
+        "            warnings.simplefilter('always')\n"
+        "            warnings.warn('who asks?', stacklevel=2)\n"
+        "        return 'test_total' in seen[0].filename\n",
+        "    def __eq__(self, other):\n        return Truth()\n",
     ),
     "patched_report": _stub(_FORGE),
     "patched_report_late": _stub(call=f"    exec({_FORGE!r}, {{}})\n    return 0"),
@@ -299,3 +327,105 @@ def solved() -> list[Entry]:
 def _compiled() -> bytes:
     """A cache file that Python takes without looking at the source (PEP 552, unchecked)."""
     return bytes(external._code_to_hash_pyc(compile(SOLUTION, "core.py", "exec"), b"\0" * 8, False))
+
+
+_CHECKS = """
+import json
+import unittest
+from decimal import Decimal
+
+from tally.core import total
+
+PRICES = {"a": Decimal("1.5")}
+
+
+def test_plain():
+    assert total([5, 6]) == 11
+
+
+def test_decimal():
+    assert total([PRICES["a"]]) == PRICES["a"]
+
+
+class TestTotal(unittest.TestCase):
+    wanted = [Decimal(6), 4]
+
+    def check(self, got, want):
+        self.assertEqual(got, want)
+
+    def test_a(self):
+        self.check(total([1, 2, 3]), self.wanted[0])
+        self.assertIn(total([2, 2]), [4])
+
+    def test_printed(self):
+        self.assertEqual(json.dumps(total([1, 1]), sort_keys=True), "2")
+"""
+CHECKS = [Entry("test_checks.py", FILE, _CHECKS.encode())]
+_MODULE = "    import sys\n    module = sys.modules['test_checks']\n"
+_LATE = """
+class Any:
+    given = []
+    def __eq__(self, other):
+        for one in self.given:
+            one.append(1)
+        self.given.append([])
+        return self.given[-1]
+    __hash__ = None
+"""
+# Laid over the stub, too, and judged by CHECKS.
+BY_CHECKS: dict[str, dict[str, str]] = {
+    "reads_the_tests": _stub(call=f"{_MODULE}    return vars(module)['test_plain'].__code__.co_consts[-1]"),
+    "reads_the_data": _stub(call=f"{_MODULE}    return module.PRICES['a']"),
+    "reads_by_import": _stub(call="    from test_checks import PRICES\n    return PRICES['a']"),
+    "reads_by_members": _stub(
+        call=f"{_MODULE}    import inspect\n    return dict(inspect.getmembers(module))['PRICES']['a']"
+    ),
+    "reads_by_pickle": _stub(call="    import pickle\n    return pickle.loads(b'ctest_checks\\nPRICES\\n.')['a']"),
+    "reads_by_a_false_name": _stub(
+        "space = {}\nexec(compile('def get():\\n import sys\\n return sys.modules[\"test_checks\"].PRICES',"
+        " '/usr/lib/python3/x.py', 'exec'), space)",
+        "    return space['get']()['a']",
+    ),
+    "decimals_changed": _stub(
+        "from decimal import Decimal", f"{_MODULE}    module.PRICES['a'] = Decimal(0)\n    return Decimal(0)"
+    ),
+    "class_changed": _stub(call=f"{_MODULE}    module.TestTotal.check = lambda *_: None\n    return 0"),
+    "class_covered": _stub(call=f"{_MODULE}    module.TestTotal.assertEqual = lambda *_: None\n    return 0"),
+    "unittest_equal": _stub(
+        "class Any:\n    def __eq__(self, other):\n        return True\n    __hash__ = None", "    return Any()"
+    ),
+    "unittest_patched": _stub("import unittest\nunittest.TestCase.assertEqual = lambda *_: None"),
+    "encoder_patched": _stub("import json.encoder\njson.encoder.JSONEncoder.encode = lambda *_: '2'"),
+    "encoder_covered": _stub("import json\njson._default_encoder.encode = lambda *_: '2'"),
+    "late_truth": _stub(_LATE, "    return Any()"),
+}
+HACKS |= BY_CHECKS
+
+_ANY = "class Any:\n    def __eq__(self, other):\n        return True\n    __hash__ = None\n"
+_HELD = "def test_held():\n    assert total([3, 4]) == VALUE\n"
+# Liars that something holds which isn't exactly a list: what `total` gives, and what the test compares it with.
+HOLDERS: dict[str, tuple[str, str]] = {
+    "list_subclass": ("type('Own', (list,), {})([Any()])", "[7]"),
+    "tuple_subclass": ("type('Own', (tuple,), {})([Any()])", "(7,)"),
+    "ordered": ("OrderedDict(a=Any())", "{'a': 7}"),
+    "deque": ("deque([Any()])", "deque([7])"),
+    "namespace": ("SimpleNamespace(a=Any())", "SimpleNamespace(a=7)"),
+    "far_away": ("[0] * 3000 + [Any()]", "[0] * 3000 + [7]"),
+    "mock_any": ("[mock.ANY]", "[7]"),
+    "after_many_honest": ("[Fraction(1, 2)] * 200 + [Any()]", "[Fraction(1, 2)] * 200 + [7]"),
+}
+_IMPORTS = (
+    "from collections import OrderedDict, deque\nfrom fractions import Fraction\nfrom types import SimpleNamespace\n"
+    "from unittest import mock\n"
+)
+
+
+def held(name: str, honest: bool) -> tuple[list[Entry], list[Entry]]:
+    """(tree, oracle) of a value that holds a liar, or of the value that the test expects."""
+    given, wanted = HOLDERS[name]
+    tree = f"{_IMPORTS}{_ANY}\ndef total(values):\n    return {wanted if honest else given}\n"
+    oracle = f"{_IMPORTS}from tally.core import total\n\n{_HELD.replace('VALUE', wanted)}"
+    return (
+        [Entry("tally/core.py", FILE, tree.encode())],
+        [Entry("test_held.py", FILE, oracle.encode())],
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,12 +11,13 @@ import pytest
 import yaml
 
 from stages.contract.errors import WeighbridgeError
+from stages.contract.plan import BESIDE
 from stages.contract.protocol import OracleParams
 from stages.contract.study import read_plan
 from stages.contract.trees import Change
 from stages.freeze import freeze
 from stages.oracle import Bench
-from stages.sandbox import Isolation
+from stages.sandbox import Isolation, find
 from tests.support.mini import make_study, write
 
 
@@ -70,3 +72,44 @@ def test_a_sandbox_that_cannot_be_made_is_no_verdict_and_is_not_stored(root: Pat
     for _ in range(2):
         with pytest.raises(WeighbridgeError, match="item-0"):
             broken.verdict("item-0", [note])
+
+
+STUB = "def pages(n: int) -> object:\n    return iter([])\n"
+SOLUTION = (
+    "asked = []\n\n\nclass _Pages:\n    def __init__(self, n: int) -> None:\n        self.n, self.at = n, 0\n\n"
+    "    def __iter__(self) -> object:\n        return self\n\n    def __next__(self) -> int:\n"
+    "        if self.at == self.n:\n            raise StopIteration\n        asked.append(self.at)\n"
+    "        self.at += 1\n        return self.at\n\n\ndef pages(n: int) -> object:\n    return _Pages(n)\n"
+)
+LAZY = "asked = []\n\n\ndef pages(n: int) -> object:\n    for at in range(n):\n        asked.append(at)\n        yield at + 1\n"
+TESTS = (
+    "import mod\nfrom mod import pages\n\n\ndef test_is_lazy():\n    found = pages(3)\n    assert next(found) == 1\n"
+    "    assert mod.asked == [0]\n    assert list(found) == [2, 3]\n"
+)
+
+
+def test_what_crossed_flattened_and_fails_is_looked_at_beside_the_tests_and_marked_so(tmp_path: Path) -> None:
+    root = make_study(tmp_path / "study", items=1, placebos=0)
+    task = root / "data/pack/tasks/item-0"
+    words = yaml.safe_load((task / "task.yaml").read_text(encoding="utf-8"))
+    words["interface"] = {"module": "mod", "function": "pages", "signature": "(n: int) -> object"}
+    words["allow"] = {"imports": [], "env": [], "files_write": ["mod.py"]}
+    write(task / "task.yaml", yaml.safe_dump(words))
+    write(task / "statement.md", "`pages` of mod gives no page.\n")
+    for path in [p for name in ("workspace", "solution", "oracle", "wrong") for p in (task / name).rglob("*.py")]:
+        path.unlink()
+    for name, text in (("workspace/mod.py", STUB), ("solution/mod.py", SOLUTION), ("oracle/test_it.py", TESTS)):
+        write(task / name, text)
+    shutil.rmtree(task / "wrong")
+    freeze(root)
+    known = {"item-0": {"boundary": "process", "expected": ["test_it.py::test_is_lazy"], "events": []}}
+    judge = Bench.open(root, read_plan(root), find(), known, OracleParams())
+
+    def verdict(text: str) -> tuple[str, str, list[str]]:
+        change = Change("mod.py", "modify", "100644", "100644", None, None, text.encode())
+        seen = judge.verdict("item-0", [change])
+        return seen.verdict, seen.reason, [event for event in seen.events if event.startswith("beside:")]
+
+    assert verdict(SOLUTION) == ("pass", "1 tests passed", [])
+    assert verdict(LAZY) == ("pass", f"1 tests passed{BESIDE}", ["beside:flattened"])
+    assert verdict(LAZY.replace("at + 1", "at")) == ("fail", "1 of 1 tests failed", [])

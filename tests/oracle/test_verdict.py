@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -12,7 +14,7 @@ from stages.contract.trees import EXECUTABLE, FILE, LINK, Entry
 from stages.oracle import Observation, cleaned, observe, oracle_key
 from stages.oracle.inside import equality
 from stages.oracle.report import read
-from stages.sandbox import Isolation, find
+from stages.sandbox import Isolation, Limits, find
 
 from . import hacks
 from .test_hacks import look
@@ -259,13 +261,20 @@ def test_lines_out_of_their_row_or_unsigned_are_events_and_no_results() -> None:
         body = json.dumps(words).encode()
         return hashlib.blake2b(body, key=nonce, digest_size=16).hexdigest().encode() + b" " + body + b"\n"
 
+    def told(*events: bytes) -> str:
+        return hashlib.blake2b(b"".join(sorted(events)), digest_size=16).hexdigest()
+
     nonce = b"n" * 32
     start, report, end = (
         line(nonce, 0, "start"),
         line(nonce, 1, "report", "t", "call", "passed"),
-        line(nonce, 2, "end", "0"),
+        line(nonce, 2, "end", "0", told()),
     )
     assert read(start + report + end, nonce).events == set()
+    noted = line(nonce, 2, "end", "0", told(b"!a\n", b"!b\n"))
+    assert read(start + b"!b\n!a\n" + report + noted, nonce).events == {"a", "b"}
+    for kept_back in (b"", b"!a\n", b"!a\n!b\n!c\n"):  # by whoever took the place of the pipe
+        assert "forged:events" in read(start + kept_back + report + noted, nonce).events
     assert read(start + report + report + end, nonce).events == {"forged:row"}
     assert read(start + end, nonce).ended is False
     assert read(start + report + end + line(nonce, 3, "report", "u", "call", "passed"), nonce).phases.keys() == {"t"}
@@ -353,3 +362,60 @@ def test_an_observation_has_no_word_of_this_machine() -> None:
     seen: Observation = look(hacks.WORKSPACE, find())
     if find().tier == "namespaces":
         assert str(Path(__file__).parents[2]) not in seen.output.replace(sys.prefix, "")
+
+
+WRITER = """from pathlib import Path
+
+HERE = Path(__file__).parent
+
+
+def counted():
+    place = HERE / "count.txt"
+    place.write_text(str(1 + (int(place.read_text()) if place.exists() else 0)))
+    return int(place.read_text())
+"""
+
+
+@pytest.mark.parametrize("boundary", ["inprocess", "process"])
+def test_code_may_write_beside_itself_as_in_a_trial_and_nothing_of_it_stays(
+    isolation: Isolation, boundary: Literal["inprocess", "process"]
+) -> None:
+    oracle = [Entry("test_it.py", FILE, b"from writer import counted\n\ndef test_it():\n    assert counted() == 1\n")]
+    tree = [Entry("writer.py", FILE, WRITER.encode())]
+    for _ in range(2):
+        seen = observe(tree, oracle, kind="pytest", timeout_s=60, expected=None, isolation=isolation, boundary=boundary)
+        assert seen.verdict == "pass", (seen.reason, seen.output)
+
+
+@pytest.mark.parametrize("boundary", ["inprocess", "process"])
+@pytest.mark.parametrize(
+    ("code", "limits", "said"),
+    [
+        ("x = [bytearray(b'x' * (32 << 20)) for _ in range(20)]", Limits(memory_bytes=200 << 20), "memory limit|ended"),
+        (
+            "import time\nfor n in range(60):\n    open(f'big{n}', 'wb').write(b'x' * (1 << 20))\ntime.sleep(20)",
+            Limits(workspace_bytes=20 << 20),
+            "workspace_bytes|ended",
+        ),
+    ],
+    ids=["memory", "disk"],
+)
+def test_code_that_takes_too_much_is_broken_and_the_reason_says_of_what(
+    boundary: Literal["inprocess", "process"], code: str, limits: Limits, said: str
+) -> None:
+    found = find()
+    if found.enforced.get("memory_bytes") is not True:
+        pytest.skip(f"memory isn't bounded here: {found.why}")
+    body = "\n    ".join(("import os", "os.chdir(os.path.dirname(__file__))", *code.splitlines()))
+    seen = observe(
+        [Entry("greedy.py", FILE, f"def f():\n    {body}\n".encode())],
+        [Entry("test_it.py", FILE, b"from greedy import f\n\ndef test_it():\n    f()\n")],
+        kind="pytest",
+        timeout_s=60,
+        expected=None,
+        isolation=found,
+        boundary=boundary,
+        limits=limits,
+    )
+    assert seen.verdict == "broken", (seen.reason, seen.outcomes)
+    assert re.search(said, seen.reason), seen.reason

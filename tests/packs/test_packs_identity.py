@@ -144,6 +144,7 @@ def test_every_part_of_the_protocol_but_the_campaign_gives_another_slice(study: 
         {"trial_budget": 3},
         {"exclusion_rules": ["lost"]},
         {"max_excluded_share": 0.04},
+        {"max_surviving_mutants": 0.04},
         {"min_kept_items": 21},
         {"tools": {"mcp": ["x"]}},
     ]

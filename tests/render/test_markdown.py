@@ -133,7 +133,7 @@ def test_a_long_transcript_is_cut_and_says_so() -> None:
 def test_nothing_that_others_wrote_can_act_in_the_report(raw: str) -> None:
     study = make_study(clear_effect())
     study.event("candidate_failed", "left-002")
-    finding = {"arm": "candidate", "kind": "import"}
+    finding = {"arm": "candidate", "kind": "import", "counted": "article", "seen": "both"}
     d = study.decide()
     hostile = {
         "candidate": {"name": raw, "version": raw},
@@ -184,6 +184,7 @@ def test_every_view_of_the_rule_is_printed() -> None:
     assert [row[0] for row in made] == [
         "as observed",
         "excluded fail",
+        "beside fail",
         "worst candidate",
         "worst control",
         "timeouts pass",

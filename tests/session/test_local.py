@@ -10,6 +10,7 @@ from stages.contract.digest import canonical
 from stages.contract.protocol import Envelope
 from stages.contract.types import plain
 from stages.session import local_stamp, parse_stamp, server_id, violations
+from tests.support.stamps import GROUPS
 
 NOW = datetime(2026, 3, 1, 10, tzinfo=UTC)
 
@@ -32,3 +33,10 @@ def test_the_server_id_names_no_machine() -> None:
     assert re.fullmatch(r"local:[0-9a-f]{16}", server_id())
     assert platform.node() not in server_id()
     assert server_id() == server_id()
+
+
+def test_a_local_stamp_says_of_every_group_why_it_is_nothing() -> None:
+    made = local_stamp("a", "control", 2, 1, NOW, 3.0)
+    assert set(made.why.values()) == {"a local program without a provider"}
+    assert set(made.why) == set(GROUPS)
+    assert (made.queue_bound, made.conversation_empty, made.route_what) == ("process_start", True, [])

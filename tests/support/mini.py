@@ -81,6 +81,7 @@ def params(**changes: Any) -> dict[str, Any]:
             "min_kept_items": 20,
             "min_stratum_items": 5,
             "min_detectable_effect": 0.05,
+            "max_surviving_mutants": None,
         },
         "arms": {},
         "oracle": {"boundary": "auto", "recheck": 0.1},

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from stages.contract.findings_of_read import FINDINGS_OF_READ, WITHHOLDING
 from stages.gate.reasons import REASONS, RULES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +28,13 @@ def rules() -> str:
     return "\n".join([*lines, *(f"| `{r.id}` | {r.scope} | {r.says} |" for r in RULES.values())])
 
 
+def findings() -> str:
+    lines = ["| finding | withholds | what it says |", "|---|---|---|"]
+    return "\n".join(
+        [*lines, *(f"| `{k}` | {'yes' if k in WITHHOLDING else ''} | {v} |" for k, v in FINDINGS_OF_READ.items())]
+    )
+
+
 def decided(decision: dict[str, Any]) -> str:
     """The bundled study's decision, as its report says it."""
     said = decision["headline"] or "withheld: " + "; ".join(
@@ -44,7 +52,7 @@ def decided(decision: dict[str, Any]) -> str:
 def generated() -> dict[str, str]:
     """Name of each generated part to what it should hold."""
     decision = json.loads((ROOT / "reports/decision.json").read_bytes())
-    return {"decision": decided(decision), "reasons": reasons(), "rules": rules()}
+    return {"decision": decided(decision), "reasons": reasons(), "rules": rules(), "findings": findings()}
 
 
 def main() -> None:

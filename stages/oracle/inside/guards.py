@@ -6,9 +6,20 @@ import ast
 import builtins
 import importlib
 import marshal
+import re
 import sys
+from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from enum import Enum
+from types import (
+    BuiltinFunctionType,
+    CodeType,
+    FunctionType,
+    MappingProxyType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
 from typing import Any
 
 WATCHED = ("pytest", "_pytest", "pluggy")
@@ -75,6 +86,19 @@ def import_standard(sources: Iterable[str]) -> list[str]:
     return found
 
 
+_CHANGEABLE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_TRAPS = frozenset({"__getattribute__", "__getattr__", "__setattr__"})
+_SET_LATE = frozenset({"__abstractmethods__", "_abc_impl", "__dict__", "__weakref__", "__annotations__", "__doc__"})
+
+
+def vars_of(value: Any) -> Any:
+    """The dictionary of an object, past what its class makes of attributes."""
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return None
+
+
 Held = tuple[Mapping[str, Any], str, Any, CodeType | None, str]  # names, name, value, its code, label
 
 
@@ -85,7 +109,10 @@ def seal(also: Iterable[str]) -> list[Held]:
     """
     held: list[Held] = []
     visited: set[int] = set()
-    modules = watched_modules(also)
+    tops = {name.partition(".")[0] for name in also} - _UNSTEADY
+    inside = [name for name in sys.modules if name.partition(".")[0] in tops]
+    modules = watched_modules([*also, *(name for name in inside if name not in also)])
+    standard = sys.stdlib_module_names - _UNSTEADY
 
     def hold(label: str, names: Mapping[str, Any]) -> None:
         for name, value in list(names.items()):
@@ -93,10 +120,23 @@ def seal(also: Iterable[str]) -> list[Held]:
             code = function.__code__ if type(function) is FunctionType else None
             if code or issubclass(type(value), type | BuiltinFunctionType | ModuleType):
                 held.append((names, name, value, code, f"{label}.{name}"))
-            if issubclass(type(value), type) and value.__module__ in modules and id(value) not in visited:
-                visited.add(id(value))
-                hold(f"{value.__module__}.{value.__qualname__}", vars(value))
+            if issubclass(type(value), type) and id(value) not in visited:
+                top = str(value.__module__).partition(".")[0]
+                if value.__module__ in modules or (top in standard and top != "builtins"):
+                    visited.add(id(value))
+                    hold(f"{value.__module__}.{value.__qualname__}", vars(value))
+                    if top in standard and value.__flags__ & _CHANGEABLE:  # a new name may cover one of its bases'
+                        covered = {name for base in value.__mro__[1:] for name in vars(base)} | _TRAPS
+                        held.extend(
+                            (vars(value), name, None, None, f"{value.__module__}.{value.__qualname__}.{name}")
+                            for name in covered - vars(value).keys() - _SET_LATE
+                        )
+            elif label in sealed and type(value).__module__ in modules and type(vars_of(value)) is dict:
+                names_of = vars_of(value)  # `json._default_encoder.encode = …`
+                methods = {name for base in type(value).__mro__ for name in vars(base)} - names_of.keys()
+                held.extend((names_of, one, None, None, f"{label}.{name}.{one}") for one in methods)
 
+    sealed = set(modules) - {name for name in modules if name.partition(".")[0] in WATCHED}
     for label, module in modules.items():
         held.append((sys.modules, label, module, None, f"sys.modules.{label}"))
         hold(label, vars(module))
@@ -116,7 +156,7 @@ def sealed_modules(modules: Iterable[ModuleType]) -> list[Held]:
 
 def sealed_object(thing: object) -> list[Held]:
     """The attributes of an object that stay as they are: functions and containers by identity."""
-    steady = ("send", "emit", "trusted", "written", "modules", "parameters", "callers")
+    steady = ("send", "emit", "trusted", "written", "modules", "parameters", "callers", "others")
     return [(vars(thing), name, vars(thing)[name], None, f"driver.{name}") for name in steady]
 
 
@@ -172,9 +212,89 @@ def fixtures(item: Any) -> list[tuple[str, Any]]:
 def parameters(item: Any) -> bytes | None:
     """The parameters of a test, as far as they are plain data."""
     try:
-        return marshal.dumps(dict(item.callspec.params), 2)
+        return content(dict(item.callspec.params))
     except (AttributeError, ValueError):
         return None
+
+
+_WRITTEN = ("decimal", "fractions", "datetime", "uuid", "pathlib", "ipaddress", "zoneinfo")
+_HOLDERS = (list, tuple, set, frozenset, dict, deque, defaultdict, OrderedDict, Counter, MappingProxyType)
+_MOST = 20_000  # parts of one value
+
+
+def content(value: Any, own: str = "") -> bytes:
+    """What a value consists of: plain data by content, instances of the module `own` too, code by identity."""
+    try:
+        return marshal.dumps(value, 2)  # version 2 doesn't depend on reference counts
+    except ValueError:
+        found: list[bytes] = []
+        _walk(value, own, found, [])
+        return b"".join(found)
+
+
+def _walk(value: Any, own: str, found: list[bytes], above: list[int]) -> None:
+    kind = type(value)
+    found.append(f"<{id(kind)}".encode())
+    if id(value) in above or len(above) > 40 or len(found) > _MOST:
+        found.append(b"^")
+        return
+    above.append(id(value))
+    if kind is FunctionType:
+        found.append(f"f{id(value.__code__)}".encode())
+        for part in (value.__defaults__, value.__kwdefaults__):
+            _walk(part, own, found, above)
+    elif plain(value) is not value:
+        _walk(plain(value), own, found, above)
+    elif kind in _HOLDERS:
+        parts = [one for pair in value.items() for one in pair] if isinstance(value, Mapping) else list(value)
+        if kind in (set, frozenset):
+            several: list[list[bytes]] = [[] for _ in parts]
+            for one, into in zip(parts, several, strict=True):
+                _walk(one, own, into, above)
+            found += sorted(b"".join(one) for one in several)
+        else:
+            for one in parts:
+                _walk(one, own, found, above)
+    elif kind is re.Pattern:
+        found.append(marshal.dumps((value.pattern, value.flags), 2))
+    elif kind.__module__ in _WRITTEN:
+        found.append(repr(value).encode("utf-8", "backslashreplace"))
+    elif issubclass(kind, type):
+        found.append(str(id(value)).encode())
+    elif kind.__module__ == own or issubclass(kind, Enum | BaseException) or kind.__module__ == "types":
+        if kind.__module__ == own and issubclass(kind, list | tuple | dict | set | frozenset | int | str | float):
+            plainly: Any = next(
+                one for one in (list, tuple, dict, set, frozenset, int, str, float) if issubclass(kind, one)
+            )
+            try:
+                _walk(plainly(value), own, found, above)
+            except Exception:
+                found.append(b"?")
+        names = dict(vars_of(value) or {})
+        for above_it in kind.__mro__:
+            for name in _slots(above_it):
+                slot = vars(above_it).get(name)
+                if type(slot) is MemberDescriptorType:
+                    try:
+                        names[name] = slot.__get__(value)
+                    except AttributeError:
+                        continue
+        for name in sorted(map(str, names)):
+            if not (issubclass(kind, Enum) and name.startswith("__")):
+                found.append(name.encode("utf-8", "backslashreplace"))
+                _walk(names.get(name), own, found, above)
+    else:
+        try:
+            found.append(marshal.dumps(value, 2))
+        except ValueError:
+            found.append(str(id(value)).encode())
+    found.append(b">")
+    above.pop()
+
+
+def _slots(kind: type) -> tuple[str, ...]:
+    slots = vars(kind).get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(map(str, slots))
 
 
 def callers(hooks: Any) -> dict[str, tuple[Any, ...]]:
@@ -186,15 +306,32 @@ def callers(hooks: Any) -> dict[str, tuple[Any, ...]]:
     }
 
 
+_PASSING = _SET_LATE | {"__module__", "__static_attributes__", "__firstlineno__", "__type_params__"}
+
+
 def frozen_values(module: ModuleType) -> dict[str, tuple[int, bytes | int]]:
-    """What a test module consists of: each name's object, and its content (plain data) or code (functions)."""
+    """What a test module consists of: each name's object, and its content (data) or code (functions).
+
+    The same for the names of the classes that it defines, as CLASS.NAME.
+    """
     found: dict[str, tuple[int, bytes | int]] = {}
+    own = vars(module).get("__name__", "")
     for name, value in list(vars(module).items()):
         if name.startswith("__"):
             continue
-        try:
-            found[name] = (id(value), marshal.dumps(value, 2))  # version 2 doesn't depend on reference counts
-        except ValueError:
-            code = code_of(value) if type(value) is FunctionType else None
-            found[name] = (id(value), id(code))
+        found[name] = (id(value), content(value, own))
+        if issubclass(type(value), type) and vars(type)["__module__"].__get__(value) == own:
+            for inner, part in list(type.__dict__["__dict__"].__get__(value).items()):
+                if inner not in _PASSING:
+                    found[f"{name}.{inner}"] = (id(part), content(part, own))
     return found
+
+
+def covers(module: ModuleType, name: str) -> bool:
+    """Whether a class's attribute, as CLASS.NAME, stands before an inherited one; unittest's own notes don't count."""
+    outer, _, inner = name.partition(".")
+    kind = vars(module).get(outer)
+    if not issubclass(type(kind), type) or inner.startswith("_class"):
+        return False
+    bases = type.__dict__["__mro__"].__get__(kind)[1:]
+    return any(inner in type.__dict__["__dict__"].__get__(base) for base in bases)
