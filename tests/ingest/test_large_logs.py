@@ -12,14 +12,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = """
-import json, resource, sys
+import json, re, sys
 from pathlib import Path
 from stages.contract.importing import ImportParams
 from stages.evidence.importing import judge
 folder = Path(sys.argv[1])
 paths = {arm: [str(folder / f"{arm}.jsonl")] for arm in ("candidate", "control")}
 decision = judge(folder / "out", ImportParams(**paths), {}, "test")
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+# Not ru_maxrss: a child inherits that from whoever started it.
+peak = int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1])
 print(json.dumps([decision["counts"], decision["win_rate"], peak]))
 """
 
