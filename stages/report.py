@@ -21,49 +21,50 @@ MOST_EXCLUSIONS = 1000
 
 def report(root: Path) -> dict[str, Any]:
     """Write decision, metrics, report and bill; return the decision. Pure: the same inputs give the same bytes."""
-    from stages.gate import REASONS, RULES, cross_check, decide_study, read_evidence
-    from stages.render import flat_metrics, markdown
-
-    if is_imported(root):
-        return _report_imported(root)
-    with stage(root, INPUTS, optional=OPTIONAL) as out:
-        evidence = read_evidence(root)
-        decision = decide_study(evidence)
-        ledger = parquet.read(root / layout.LEDGER, tables.LEDGER)
-        exclusions = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS)
-        findings = parquet.read(root / layout.FINDINGS, tables.FINDINGS).to_pylist()
-        says = {key: reason.says for key, reason in REASONS.items()} | {key: rule.says for key, rule in RULES.items()}
-        changes = {key: reason.change for key, reason in REASONS.items()}
-        made = {
-            layout.DECISION: pretty(decision),
-            layout.METRICS: pretty(flat_metrics(decision)),
-            layout.REPORT_MD: markdown(
-                decision, says, changes, exclusions.to_pylist(), findings, ledger.to_pylist(), cross_check(evidence)
-            ).encode(),
-        }
+    inputs = [*layout.IMPORTED, layout.PAIRS, layout.EXCLUSIONS] if is_imported(root) else INPUTS
+    with stage(root, inputs, optional=OPTIONAL) as out:
+        decision, made = documents(root)
         _write(root, out, made, decision)
     return decision
 
 
-def _report_imported(root: Path) -> dict[str, Any]:
+def documents(root: Path) -> tuple[dict[str, Any], dict[Path, bytes]]:
+    """(decision, what is written of it by path), derived from a study's folder, with nothing written."""
+    from stages.gate import REASONS, RULES
+    from stages.render import flat_metrics
+
+    says = {key: reason.says for key, reason in REASONS.items()} | {key: rule.says for key, rule in RULES.items()}
+    changes = {key: reason.change for key, reason in REASONS.items()}
+    decision, text = (_imported if is_imported(root) else _ran)(root, says, changes)
+    return decision, {
+        layout.DECISION: pretty(decision),
+        layout.METRICS: pretty(flat_metrics(decision)),
+        layout.REPORT_MD: text.encode(),
+    }
+
+
+def _ran(root: Path, says: dict[str, str], changes: dict[str, str]) -> tuple[dict[str, Any], str]:
+    from stages.gate import cross_check, decide_study, read_evidence
+    from stages.render import markdown
+
+    evidence = read_evidence(root)
+    decision = decide_study(evidence)
+    ledger = parquet.read(root / layout.LEDGER, tables.LEDGER)
+    exclusions = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS)
+    findings = parquet.read(root / layout.FINDINGS, tables.FINDINGS).to_pylist()
+    return decision, markdown(
+        decision, says, changes, exclusions.to_pylist(), findings, ledger.to_pylist(), cross_check(evidence)
+    )
+
+
+def _imported(root: Path, says: dict[str, str], changes: dict[str, str]) -> tuple[dict[str, Any], str]:
     """The same of a study that was read from logs."""
-    from stages.gate import REASONS, RULES, decide_imported, imported_findings, read_imported_evidence
-    from stages.render import flat_metrics, imported_markdown
+    from stages.gate import decide_imported, imported_findings, read_imported_evidence
+    from stages.render import imported_markdown
 
-    with stage(root, [*layout.IMPORTED, layout.PAIRS, layout.EXCLUSIONS], optional=OPTIONAL) as out:
-        decision = decide_imported(read_imported_evidence(root))
-        says = {key: reason.says for key, reason in REASONS.items()} | {key: rule.says for key, rule in RULES.items()}
-        changes = {key: reason.change for key, reason in REASONS.items()}
-        rows = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS).slice(0, MOST_EXCLUSIONS).to_pylist()
-        assumed = imported_findings(root).to_pylist()
-        text = imported_markdown(decision, says, changes, rows, assumed)
-        made = {
-            layout.DECISION: pretty(decision),
-            layout.METRICS: pretty(flat_metrics(decision)),
-            layout.REPORT_MD: text.encode(),
-        }
-        _write(root, out, made, decision)
-    return decision
+    decision = decide_imported(read_imported_evidence(root))
+    rows = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS).slice(0, MOST_EXCLUSIONS).to_pylist()
+    return decision, imported_markdown(decision, says, changes, rows, imported_findings(root).to_pylist())
 
 
 def _write(root: Path, out: Outputs, made: dict[Path, bytes], decision: dict[str, Any]) -> None:

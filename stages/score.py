@@ -12,7 +12,8 @@ from stages.contract import layout, parquet, tables
 from stages.contract.digest import canonical
 from stages.contract.errors import InputError
 from stages.contract.files import stage
-from stages.contract.plan import PlanItem
+from stages.contract.plan import Plan, PlanItem
+from stages.contract.protocol import OracleParams
 from stages.contract.study import read_admitted, read_params, read_plan, read_trials
 
 if TYPE_CHECKING:
@@ -27,31 +28,39 @@ INPUTS = [
 
 def score(root: Path, say: Callable[[str], None] = print) -> None:
     """Write verdicts, findings and the ledger. Verdicts are stored by content and reused."""
+    with stage(root, INPUTS) as out:
+        params = read_params(root)
+        made = scored(root, read_plan(root), params.oracle, params.run.allow_no_isolation, say)
+        for name, rows in made.items():
+            out.table(TABLES[name], parquet.table(tables.ALL[name], rows))
+
+
+Rows = list[dict[str, Any]]
+TABLES = {"ledger": layout.LEDGER, "findings": layout.FINDINGS, "verdicts": layout.VERDICTS}
+
+
+def scored(
+    root: Path, plan: Plan, oracle: OracleParams, allow_no_isolation: bool, say: Callable[[str], None]
+) -> dict[str, Rows]:
+    """Rows of ledger, findings and verdicts of all stored trials. Verdicts that lie beside `root` are reused."""
     from stages.gate import runner_changes
     from stages.oracle import Bench
     from stages.render import progress
     from stages.sandbox import require
 
-    with stage(root, INPUTS) as out:
-        plan, params = read_plan(root), read_params(root)
-        items = {i.item_id: i for i in plan.items}
-        isolation = require(plan.isolation, params.run.allow_no_isolation, root)
-        trials = _of_plan(read_trials(root), items, plan.sha256(), say)
-        changed = runner_changes([t.row for t in trials])
-        bench = Bench.open(root, plan, isolation, read_admitted(root)["items"], params.oracle)
-        ledger, findings, verdicts = [], [], []
-        with progress("scored", say) as tick, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            for row, found, seen in pool.map(lambda t: _score(bench, items[t.row["item_id"]], t, changed), trials):
-                ledger.append(row)
-                findings += found
-                verdicts += seen
-                tick(len(ledger), len(trials), "", "completed")
-        out.table(layout.LEDGER, parquet.table(tables.LEDGER, ledger))
-        out.table(layout.FINDINGS, parquet.table(tables.FINDINGS, findings))
-        out.table(layout.VERDICTS, parquet.table(tables.VERDICTS, verdicts))
-
-
-Rows = list[dict[str, Any]]
+    items = {i.item_id: i for i in plan.items}
+    isolation = require(plan.isolation, allow_no_isolation, root)
+    trials = _of_plan(read_trials(root), items, plan.sha256(), say)
+    changed = runner_changes([t.row for t in trials])
+    bench = Bench.open(root, plan, isolation, read_admitted(root)["items"], oracle)
+    ledger, findings, verdicts = [], [], []
+    with progress("scored", say) as tick, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        for row, found, seen in pool.map(lambda t: _score(bench, items[t.row["item_id"]], t, changed), trials):
+            ledger.append(row)
+            findings += found
+            verdicts += seen
+            tick(len(ledger), len(trials), "", "completed")
+    return {"ledger": ledger, "findings": findings, "verdicts": verdicts}
 
 
 def _of_plan(trials: list[Trial], items: dict[str, PlanItem], plan_sha: str, say: Callable[[str], None]) -> list[Trial]:

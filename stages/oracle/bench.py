@@ -44,6 +44,12 @@ def beside(apart: Observation, seen: Observation) -> Observation:
     return replace(seen, events=events, reason=f"{seen.reason}{BESIDE}")
 
 
+def drawn_again(plan_sha256: str, settings: OracleParams, item_id: str, arm: str, repeat: int) -> bool:
+    """Whether the lot of a trial, taken from the plan's digest, falls on a second verdict."""
+    lot = int(sha256(canonical([plan_sha256, "recheck", item_id, arm, repeat])), 16)
+    return lot < settings.recheck * 2**256
+
+
 @dataclass(frozen=True)
 class Bench:
     """`files` maps (item id, role) to frozen files; `admitted` is preflight's word on each item.
@@ -122,8 +128,7 @@ class Bench:
 
     def rechecked(self, item_id: str, arm: str, repeat: int) -> bool:
         """Whether this trial's verdict is observed twice: drawn from the plan, so nobody chose it."""
-        lot = int(sha256(canonical([self.plan_sha256, "recheck", item_id, arm, repeat])), 16)
-        return lot < self.settings.recheck * 2**256
+        return drawn_again(self.plan_sha256, self.settings, item_id, arm, repeat)
 
     def _rules(self, item_id: str) -> dict[str, Any]:
         item = next(i for i in self.plan.items if i.item_id == item_id)

@@ -28,14 +28,11 @@ class Frozen:
     items: pa.Table
     trees: pa.Table
     hidden: pa.Table
-    strata: dict[str, int]
-    placebos: dict[str, int]
 
 
 def build_plan(pack: FrozenPack, params: Params) -> Frozen:
     """Tables and plan of a frozen pack under these parameters. Raises InputError where they don't fit each other."""
     strata = Counter(i.task.stratum for i in pack.items if not i.task.placebo)
-    placebos = Counter(i.task.stratum for i in pack.items if i.task.placebo)
     if not strata:
         raise InputError(f"{params.pack.path}/tasks", "only placebos", "at least one real task")
     check_design(params.protocol, strata, PARAMS)
@@ -49,7 +46,7 @@ def build_plan(pack: FrozenPack, params: Params) -> Frozen:
             )
     protocol = params.protocol
     planned = [item.planned(protocol.time_budget_s) for item in pack.items]
-    items = parquet.table(tables.ITEMS, [_item_row(p) for p in planned])
+    items = parquet.table(tables.ITEMS, item_rows(planned))
     trees = parquet.table(tables.TREES, _all_open_rows(pack.items))
     hidden = parquet.table(tables.HIDDEN, [row for item in pack.items for row in _hidden_rows(item)])
     rest = Plan(
@@ -70,7 +67,7 @@ def build_plan(pack: FrozenPack, params: Params) -> Frozen:
         schedule=[],
     )
     plan = rest.model_copy(update={"schedule": draw_schedule(rest)})
-    return Frozen(plan, items, trees, hidden, dict(sorted(strata.items())), dict(sorted(placebos.items())))
+    return Frozen(plan, items, trees, hidden)
 
 
 def draw_schedule(plan: Plan) -> list[Block]:
@@ -90,6 +87,11 @@ def draw_schedule(plan: Plan) -> list[Block]:
         Block(item_id=i, repeat=r, first="candidate" if int(lot(i, r, "first")[-1], 16) % 2 else "control")
         for i, r in pairs
     ]
+
+
+def item_rows(planned: list[PlanItem]) -> list[dict[str, Any]]:
+    """Rows of the items table, in the plan's order."""
+    return [_item_row(item) for item in planned]
 
 
 def _item_row(item: PlanItem) -> dict[str, Any]:

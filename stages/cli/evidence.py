@@ -1,0 +1,98 @@
+"""Evidence that travels: verify, bundle, diff."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stages.cli.base import AsJson, Here, Study, app, say, show_json
+from stages.contract.errors import UsageError, one_line
+
+SignerName = Annotated[
+    str, typer.Option("--signer", help="Who must have signed, as the file of allowed signers names them.")
+]
+Allowed = Annotated[
+    Path | None, typer.Option("--allowed-signers", help="OpenSSH's file of allowed signers.", show_default=False)
+]
+
+
+@app.command(epilog="Example: weighbridge verify study.zip --signer ann@example.org --allowed-signers signers")
+def verify(
+    path: Annotated[Path, typer.Argument(help="A project, a study's folder, or a bundle.")] = Here,
+    deep: Annotated[
+        bool,
+        typer.Option("--deep", help="Judge every patch anew, isolated, and freeze the pack anew (or read the logs)."),
+    ] = False,
+    signer: SignerName = "",
+    allowed_signers: Allowed = None,
+    require_publish: Annotated[
+        bool, typer.Option("--require-publish", help="Exit 3 where the verified decision is a refusal.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
+    """Derive the decision again from the same bytes, or say what differs first.
+
+    Exit 0: verified. 1: something differs. 2: it can't be read. 3: a verified refusal, with --require-publish.
+    No network, no clock, no DVC and no agent are used.
+    """
+    from stages.evidence.signing import Signer
+    from stages.evidence.verify import verify as check
+
+    if bool(signer) != (allowed_signers is not None):
+        raise UsageError("--signer, --allowed-signers", "only one of them", "both, or neither")
+    found = check(path, deep=deep, signer=Signer(signer, allowed_signers) if allowed_signers else None, say=say)
+    if as_json:
+        show_json(
+            {
+                "result": "differs" if found.differs else "verified",
+                "line": found.line(),
+                "decision": found.decision and found.decision["decision"],
+                "reason": found.decision and found.decision["reason"],
+                "signed_by": found.signed_by,
+                "checks": [one.as_json() for one in found.checks],
+                "left_open": found.left_open,
+            }
+        )
+    else:
+        for one in found.checks:
+            print(f"{one.name:12} {one.result:12} {one_line(one.note or one.what, 100)}")
+            for line in one.differs[1 if one.differs[0] == found.differs else 0 :] if one.differs else ():
+                print(f"{'':12} {one_line(line)}")
+        for line in found.left_open:
+            print(f"not checked: {one_line(line, 400)}")
+        print(one_line(found.line(), 600))
+    if found.differs:
+        return found.exit_code
+    return 3 if require_publish and (found.decision or {}).get("decision") != "publish" else 0
+
+
+@app.command(epilog="Example: weighbridge bundle study.zip --sign ~/.ssh/id_ed25519")
+def bundle(
+    out: Annotated[Path, typer.Argument(help="The bundle to be written, a .zip file.", metavar="OUT.zip")],
+    without_hidden: Annotated[
+        bool, typer.Option("--without-hidden", help="Leave oracles and solutions out; their digests stay.")
+    ] = False,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", help="Sign it with this SSH key (ssh-keygen -Y).", show_default=False)
+    ] = None,
+    licence: Annotated[
+        Path | None,
+        typer.Option("--licence", help="The licence that goes with it.", show_default="the study's LICENSE"),
+    ] = None,
+    study: Study = Here,
+    as_json: AsJson = False,
+) -> None:
+    """Write everything that a decision was derived from into one file, which `verify` reads anywhere."""
+    from stages.evidence.bundling import bundle as write
+
+    made = write(study, out, without_hidden=without_hidden, key=sign, licence=licence)
+    if as_json:
+        return show_json(made)
+    said = "signed" if made["signed"] else "unsigned"
+    print(f"{out}: {made['files']} files, {made['bytes']:,} bytes, sha256 {made['sha256']}, {said}")
+    for name in made["without"]:
+        print(f"left out: {name}")
+    print(f"it gives {made['decision']} ({made['reason']})")
+    return None

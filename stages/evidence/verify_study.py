@@ -1,0 +1,99 @@
+"""A study that ran, derived again: frozen ids, trials, ledger, pairs and exclusions, decision and report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from stages.contract import layout, parquet, tables
+from stages.contract.plan import Manifest, Plan
+from stages.contract.study import read_admitted, read_manifest, read_plan
+from stages.contract.text import read_json
+from stages.evidence.checking import Check, compare_json, compare_tables
+from stages.evidence.opening import Opened
+from stages.evidence.verify_bill import check_bill_ids, read_bill, require_files
+from stages.evidence.verify_frozen import frozen_check
+from stages.evidence.verify_trials import ledger_check, trials_check
+
+NEEDED = [
+    *(layout.PLAN, layout.MANIFEST, layout.ITEMS, layout.TREES, layout.ADMITTED, layout.CHECKS),
+    *(layout.TRIALS, layout.PATCHES, layout.STAMPS, layout.TRANSCRIPTS, layout.REPLACED, layout.CAMPAIGN),
+    *(layout.LEDGER, layout.FINDINGS, layout.VERDICTS, layout.PAIRS, layout.EXCLUSIONS),
+    *(layout.DECISION, layout.METRICS, layout.REPORT_MD),
+]
+
+
+def study_checks(found: Opened, deep: bool, say: Callable[[str], None]) -> tuple[list[Check], dict[str, Any]]:
+    """(checks, the decision that was derived). Raises WeighbridgeError where a file can't be read."""
+    root = found.root
+    require_files(root, NEEDED)
+    plan, manifest = read_plan(root), read_manifest(root)
+    campaign, admitted = read_json(root / layout.CAMPAIGN), read_admitted(root)
+    ledger = parquet.read(root / layout.LEDGER, tables.LEDGER)
+    checks = [
+        frozen_check(found, plan, manifest),
+        trials_check(root, plan, campaign, admitted),
+        ledger_check(root, plan, manifest, admitted, ledger),
+        _kept_check(root, plan, manifest, admitted, campaign, ledger),
+    ]
+    if any(check.differs for check in checks):
+        # Report refuses what doesn't belong together, in words of its own; the first thing that differs is named here.
+        return checks, read_json(root / layout.DECISION)
+    decided, decision = decided_check(root)
+    checks.append(decided)
+    if deep:
+        from stages.evidence.verify_deep import deep_checks
+
+        checks += deep_checks(found, plan, manifest, say)
+    return checks, decision
+
+
+def _kept_check(
+    root: Path, plan: Plan, manifest: Manifest, admitted: dict[str, Any], campaign: dict[str, Any], ledger: pa.Table
+) -> Check:
+    from stages.gate import apply_rules, read_events
+
+    check = Check("exclusions", "pairs and exclusions, derived from the ledger by the registered rules")
+    pairs, exclusions = apply_rules(
+        plan,
+        manifest,
+        ledger.to_pylist(),
+        admitted,
+        parquet.read(root / layout.CHECKS, tables.CHECKS).to_pylist(),
+        campaign,
+        read_events(root),
+        parquet.read(root / layout.REPLACED, tables.REPLACED).to_pylist(),
+    )
+    for name, schema, rows in (
+        (layout.PAIRS, tables.PAIRS, pairs),
+        (layout.EXCLUSIONS, tables.EXCLUSIONS, exclusions),
+    ):
+        stored, derived = parquet.read(root / name, schema), parquet.table(schema, rows)
+        compare_tables(check, name, stored, derived, "ledger and rules give")
+    kept = sum(row["kept"] for row in pairs)
+    check.note = f"{kept} of {len(pairs)} pairs kept"
+    return check
+
+
+def decided_check(root: Path) -> tuple[Check, dict[str, Any]]:
+    """(the check, the decision) of decision, metrics and report, derived again from the tables."""
+    from stages.report import documents
+
+    check = Check("decision", "decision, metrics and report, derived from the tables")
+    decision, made = documents(root)
+    compare_json(check, str(layout.DECISION), read_json(root / layout.DECISION), decision)
+    check_bill_ids(check, read_bill(root), decision)
+    for name, data in made.items():
+        stored = (root / name).read_bytes()
+        if stored != data and not check.full():
+            check.differs.append(f"{name}: line {_line(stored, data)} isn't what the decision gives")
+    check.note = f"{decision['decision']} ({decision['reason']})"
+    return check, decision
+
+
+def _line(one: bytes, two: bytes) -> int:
+    pairs = zip(one.split(b"\n"), two.split(b"\n"), strict=False)
+    return next((n for n, (a, b) in enumerate(pairs, start=1) if a != b), min(one.count(b"\n"), two.count(b"\n")) + 1)
