@@ -96,3 +96,34 @@ def bundle(
         print(f"left out: {name}")
     print(f"it gives {made['decision']} ({made['reason']})")
     return None
+
+
+@app.command(epilog="Example: weighbridge diff before.zip after.zip")
+def diff(
+    a: Annotated[Path, typer.Argument(help="A decision.json, a study's folder, or a bundle.")],
+    b: Annotated[Path, typer.Argument(help="Another one.")],
+    as_json: AsJson = False,
+) -> int:
+    """Say what differs between two decisions: pack, protocol, arms, exclusions, numbers.
+
+    Numbers of different slices are never set side by side. Exit 0: the same. 1: they differ.
+    """
+    from stages.evidence.differing import diff as compare
+
+    found = compare(a, b)
+    if as_json:
+        show_json(found.as_json())
+        return 0 if found.same else 1
+    if not found.same_slice:
+        print("different slices: these decisions answer different questions, so their numbers aren't compared")
+    for name, rows in found.sections.items():
+        print(f"{name}:")
+        for key, one, two in rows:
+            print(f"  {one_line(key, 120)}: {_short(one)} → {_short(two)}")
+    if found.same:
+        print("the same decision, of the same slice")
+    return 0 if found.same else 1
+
+
+def _short(value: object) -> str:
+    return "none" if value is None else one_line(value, 120)
