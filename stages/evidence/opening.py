@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from stages.contract import bundled, layout
 from stages.contract.bill import PARTS
 from stages.contract.bundled import Bundle
 from stages.contract.digest import file_sha256, pretty
-from stages.contract.errors import InputError, MissingInput
+from stages.contract.errors import InputError, MissingInput, WeighbridgeError
 from stages.contract.text import read_bytes, read_json
 from stages.contract.types import validate
 from stages.evidence.archive import read_archive
@@ -46,7 +47,11 @@ def opened(path: Path) -> Iterator[Opened]:
     with tempfile.TemporaryDirectory(prefix="weighbridge-") as folder:
         root = Path(folder)
         names = read_archive(path, root, bundled.members(PARTS_OF_BILL))
-        yield Opened(root, _described(path, root, names), bundled.SIGNATURE.as_posix() in names)
+        try:
+            yield Opened(root, _described(path, root, names), bundled.SIGNATURE.as_posix() in names)
+        except WeighbridgeError as error:  # a place in the temporary folder tells nobody anything
+            where = error.where.replace(f"{folder}{os.sep}", f"{path}: ")
+            raise type(error)(where, error.found, error.expected, error.todo) from None
 
 
 def _described(path: Path, root: Path, names: list[str]) -> Bundle:

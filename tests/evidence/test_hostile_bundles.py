@@ -128,7 +128,7 @@ def _lying_page(files: Files) -> bytes:
     while data[end] & 128:
         end += 1
     size = end - start + 1
-    largest = bytes([0xFF] * (size - 1) + [0x7F])
+    largest = bytes([0xFE] + [0xFF] * (size - 2) + [0x7F])
     data[start : end + 1] = largest
     return bytes(data)
 
