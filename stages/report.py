@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stages.contract import layout, parquet, tables
 from stages.contract.bill import PARTS, make_bill, run_bill
 from stages.contract.digest import pretty
 from stages.contract.files import Outputs, stage
 from stages.contract.imported import is_imported
+
+if TYPE_CHECKING:
+    from stages.gate import Evidence
 
 INPUTS = [
     *(layout.PLAN, layout.MANIFEST, layout.ADMITTED, layout.CAMPAIGN),
@@ -28,14 +31,17 @@ def report(root: Path) -> dict[str, Any]:
     return decision
 
 
-def documents(root: Path) -> tuple[dict[str, Any], dict[Path, bytes]]:
-    """(decision, what is written of it by path), derived from a study's folder, with nothing written."""
+def documents(root: Path, evidence: Evidence | None = None) -> tuple[dict[str, Any], dict[Path, bytes]]:
+    """(decision, what is written of it by path), derived from a study's folder, with nothing written.
+
+    `evidence`: that of the folder, where it was read already.
+    """
     from stages.gate import REASONS, RULES
     from stages.render import flat_metrics
 
     says = {key: reason.says for key, reason in REASONS.items()} | {key: rule.says for key, rule in RULES.items()}
     changes = {key: reason.change for key, reason in REASONS.items()}
-    decision, text = (_imported if is_imported(root) else _ran)(root, says, changes)
+    decision, text = _imported(root, says, changes) if is_imported(root) else _ran(root, says, changes, evidence)
     return decision, {
         layout.DECISION: pretty(decision),
         layout.METRICS: pretty(flat_metrics(decision)),
@@ -43,11 +49,13 @@ def documents(root: Path) -> tuple[dict[str, Any], dict[Path, bytes]]:
     }
 
 
-def _ran(root: Path, says: dict[str, str], changes: dict[str, str]) -> tuple[dict[str, Any], str]:
+def _ran(
+    root: Path, says: dict[str, str], changes: dict[str, str], evidence: Evidence | None
+) -> tuple[dict[str, Any], str]:
     from stages.gate import cross_check, decide_study, read_evidence
     from stages.render import markdown
 
-    evidence = read_evidence(root)
+    evidence = evidence or read_evidence(root)
     decision = decide_study(evidence)
     ledger = parquet.read(root / layout.LEDGER, tables.LEDGER)
     exclusions = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS)

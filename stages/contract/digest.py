@@ -31,6 +31,14 @@ def canonical(value: Any) -> bytes:
     return rfc8785.dumps(value)
 
 
+def canonical_texts(value: list[Any]) -> bytes:
+    """The same of nested lists that hold nothing but texts and small whole numbers, an order of magnitude sooner.
+
+    RFC 8785 only differs from what `json` writes in its numbers and in the order of keys.
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
 def digest(value: Any) -> str:
     """sha256 of the canonical JSON of a value."""
     return sha256(canonical(value))

@@ -6,9 +6,10 @@ both arms and campaign; `plan_sha256` and `manifest_sha256` over the canonical J
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, PrivateAttr, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from stages.contract.arm import Arms
 from stages.contract.digest import digest
@@ -94,9 +95,19 @@ class Plan(Strict):
             raise ValueError("schedule: each repeat of each item once")
         return self
 
+    _sha256: str | None = PrivateAttr(default=None)
+
     def sha256(self) -> str:
-        """Digest of the plan's canonical JSON."""
-        return digest(dump(self))
+        """Digest of the plan's canonical JSON. Taken once: a plan of 500 items is a hundred thousand characters."""
+        if self._sha256 is None:
+            self._sha256 = digest(dump(self))
+        return self._sha256
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Plan:
+        """A copy, which takes its own digest."""
+        made = super().model_copy(update=update, deep=deep)
+        made._sha256 = None
+        return made
 
 
 class Manifest(Strict):

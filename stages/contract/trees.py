@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from stages.contract.digest import canonical, sha256
+from stages.contract.digest import canonical_texts, sha256
 
 FILE, EXECUTABLE, LINK = "100644", "100755", "120000"
 Op = Literal["add", "delete", "modify", "mode", "special"]
@@ -50,13 +50,13 @@ class Change:
 
 def tree_digest(entries: Iterable[Entry]) -> str:
     """sha256 over the sorted (path, mode, sha256) of a tree."""
-    return sha256(canonical(sorted([e.path, e.mode, e.sha256] for e in entries)))
+    return sha256(canonical_texts(sorted([e.path, e.mode, e.sha256] for e in entries)))
 
 
 def patch_digest(changes: Iterable[Change]) -> str:
     """sha256 over the sorted changes of a patch; the empty patch has one too."""
     return sha256(
-        canonical(
+        canonical_texts(
             sorted([c.path, c.op, c.mode_before or "", c.mode_after or "", c.after_sha256 or ""] for c in changes)
         )
     )

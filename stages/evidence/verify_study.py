@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from stages.contract import layout, parquet, tables
+from stages.contract.errors import InputError
 from stages.contract.plan import Manifest, Plan
 from stages.contract.study import read_admitted, read_manifest, read_plan
 from stages.contract.text import read_json
@@ -16,7 +17,10 @@ from stages.evidence.checking import Check, compare_json, compare_tables
 from stages.evidence.opening import Opened
 from stages.evidence.verify_bill import check_bill_ids, read_bill, require_files
 from stages.evidence.verify_frozen import frozen_check
-from stages.evidence.verify_trials import ledger_check, trials_check
+from stages.evidence.verify_trials import bounded_trials, ledger_check, trials_check
+
+if TYPE_CHECKING:
+    from stages.gate import Evidence
 
 NEEDED = [
     *(layout.PLAN, layout.MANIFEST, layout.ITEMS, layout.TREES, layout.ADMITTED, layout.CHECKS),
@@ -33,16 +37,18 @@ def study_checks(found: Opened, deep: bool, say: Callable[[str], None]) -> tuple
     plan, manifest = read_plan(root), read_manifest(root)
     campaign, admitted = read_json(root / layout.CAMPAIGN), read_admitted(root)
     ledger = parquet.read(root / layout.LEDGER, tables.LEDGER)
+    trials = bounded_trials(root, plan)
+    kept, evidence = _kept_check(root, plan, manifest, admitted, campaign, ledger)
     checks = [
         frozen_check(found, plan, manifest),
-        trials_check(root, plan, campaign, admitted),
-        ledger_check(root, plan, manifest, admitted, ledger),
-        _kept_check(root, plan, manifest, admitted, campaign, ledger),
+        trials_check(plan, campaign, admitted, trials),
+        ledger_check(root, plan, manifest, admitted, ledger, trials),
+        kept,
     ]
     if any(check.differs for check in checks):
         # Report refuses what doesn't belong together, in words of its own; the first thing that differs is named here.
         return checks, read_json(root / layout.DECISION)
-    decided, decision = decided_check(root)
+    decided, decision = decided_check(root, evidence)
     checks.append(decided)
     if deep:
         from stages.evidence.verify_deep import deep_checks
@@ -53,10 +59,17 @@ def study_checks(found: Opened, deep: bool, say: Callable[[str], None]) -> tuple
 
 def _kept_check(
     root: Path, plan: Plan, manifest: Manifest, admitted: dict[str, Any], campaign: dict[str, Any], ledger: pa.Table
-) -> Check:
-    from stages.gate import apply_rules, read_events
+) -> tuple[Check, Evidence | None]:
+    """(the check, the evidence of the folder, which is only to be had where all of it is derived alike)."""
+    from stages.gate import apply_rules, read_events, read_evidence
 
     check = Check("exclusions", "pairs and exclusions, derived from the ledger by the registered rules")
+    try:
+        evidence = read_evidence(root)
+        check.note = f"{int(evidence.pairs['kept'].sum())} of {len(evidence.pairs)} pairs kept"
+        return check, evidence
+    except InputError:  # said once more below, row by row
+        pass
     pairs, exclusions = apply_rules(
         plan,
         manifest,
@@ -73,17 +86,15 @@ def _kept_check(
     ):
         stored, derived = parquet.read(root / name, schema), parquet.table(schema, rows)
         compare_tables(check, name, stored, derived, "ledger and rules give")
-    kept = sum(row["kept"] for row in pairs)
-    check.note = f"{kept} of {len(pairs)} pairs kept"
-    return check
+    return check, None
 
 
-def decided_check(root: Path) -> tuple[Check, dict[str, Any]]:
+def decided_check(root: Path, evidence: Evidence | None = None) -> tuple[Check, dict[str, Any]]:
     """(the check, the decision) of decision, metrics and report, derived again from the tables."""
     from stages.report import documents
 
     check = Check("decision", "decision, metrics and report, derived from the tables")
-    decision, made = documents(root)
+    decision, made = documents(root, evidence)
     compare_json(check, str(layout.DECISION), read_json(root / layout.DECISION), decision)
     check_bill_ids(check, read_bill(root), decision)
     for name, data in made.items():

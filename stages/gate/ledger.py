@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from stages.contract.digest import canonical
+from stages.contract.digest import canonical_texts
 from stages.contract.plan import PlanItem
 
 
@@ -81,7 +81,7 @@ def ledger_row(
         "oracle_sha256": item.oracle_sha256,
         **assumptions,
         "canary_hits": canary_hits,
-        "stamps": canonical(list(stamps)).decode(),
+        "stamps": canonical_texts(list(stamps)).decode(),
         "runner_changed": runner_changed,
         **{
             name: trial[name]

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.contract import layout
-from stages.contract.digest import canonical, digest, sha256
+from stages.contract.digest import canonical_texts, digest, sha256
 from stages.contract.plan import BESIDE, Plan, PlanItem
 from stages.contract.protocol import OracleParams
 from stages.contract.study import read_files
@@ -46,7 +46,7 @@ def beside(apart: Observation, seen: Observation) -> Observation:
 
 def drawn_again(plan_sha256: str, settings: OracleParams, item_id: str, arm: str, repeat: int) -> bool:
     """Whether the lot of a trial, taken from the plan's digest, falls on a second verdict."""
-    lot = int(sha256(canonical([plan_sha256, "recheck", item_id, arm, repeat])), 16)
+    lot = int(sha256(canonical_texts([plan_sha256, "recheck", item_id, arm, repeat])), 16)
     return lot < settings.recheck * 2**256
 
 

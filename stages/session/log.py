@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from stages.contract.errors import InputError
 from stages.contract.stamp import Stamp
 from stages.contract.text import parse_json
 from stages.contract.types import validate
 
 
-def parse_stamp(text: str, where: object) -> Stamp | str:
+@lru_cache(maxsize=16_384)  # exclude's rules and the decision read the same ones, one after the other
+def parse_stamp(text: str, where: str) -> Stamp | str:
     """The stamp, or one line on why it is none. A stamp with a missing key counts as missing, it isn't mended."""
     try:
         return validate(Stamp, parse_json(where, text.encode("utf-8", "surrogatepass")), where)
@@ -16,7 +19,7 @@ def parse_stamp(text: str, where: object) -> Stamp | str:
         return str(error)
 
 
-def parse_stamps(column: str, where: object) -> list[Stamp | str]:
+def parse_stamps(column: str, where: str) -> list[Stamp | str]:
     """The stamps of a trial as the ledger holds them: a JSON list of texts. Raises InputError where it is none."""
     texts = parse_json(where, column.encode("utf-8", "surrogatepass"))
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):

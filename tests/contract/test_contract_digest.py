@@ -7,12 +7,13 @@ import json
 import struct
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stages.contract.digest import canonical, digest, pretty, rational, rational_text
+from stages.contract.digest import canonical, canonical_texts, digest, pretty, rational, rational_text
 
 # RFC 8785, appendix B: the bits of a double and its one text.
 RFC_NUMBERS = """
@@ -153,3 +154,9 @@ def test_a_power_of_two_too_fine_for_a_decimal_is_a_ratio() -> None:
 def test_what_is_no_exact_number_is_refused(value: object) -> None:
     with pytest.raises(ValueError):
         rational(value)
+
+
+@given(st.recursive(st.text(st.characters(exclude_categories=["Cs"])) | st.integers(-(2**53) + 1, 2**53 - 1), st.lists))
+def test_nested_lists_of_texts_have_one_canonical_form(value: Any) -> None:
+    listed = value if isinstance(value, list) else [value]
+    assert canonical_texts(listed) == canonical(listed)
