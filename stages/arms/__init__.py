@@ -3,7 +3,7 @@
 from stages.arms.campaign import Judge, refuse_trial, rows_of
 from stages.arms.conduct import Campaign, conduct, recorded
 from stages.arms.journal import Finished, Journal, plan_lock
-from stages.arms.record import changed_pack
+from stages.arms.record import changed_pack, earlier_campaigns, looks_before
 from stages.arms.recording import recording
 from stages.arms.replay import replayed, start_trial, unpredicted
 from stages.arms.trial import ArmName, Setting, prepare, run_trial
@@ -17,6 +17,8 @@ __all__ = [
     "Setting",
     "changed_pack",
     "conduct",
+    "earlier_campaigns",
+    "looks_before",
     "plan_lock",
     "prepare",
     "recorded",

@@ -102,7 +102,7 @@ def _isolation(go: Campaign) -> Isolation:
 
 def _open(go: Campaign, plan_sha: str, isolation: Isolation) -> None:
     how = {"events": go.events, "pack_path": go.params.pack.path}
-    record = make_record(go.root, go.plan, go.manifest, go.journal, isolation, how)
+    record = make_record(go.root, go.plan, go.manifest, go.journal, isolation, how, go.say)
     if record["look"] > 1:
         go.say(f"this is look {record['look']} at these arms on this pack, and spends its own, smaller alpha")
     go.journal.open_campaign(

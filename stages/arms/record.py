@@ -2,45 +2,47 @@
 
 from __future__ import annotations
 
-import os
 import platform
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import git
-
 from stages import __version__
 from stages.arms.journal import Journal
+from stages.arms.lineage import lineage, registered_candidates, registered_looks, registration
 from stages.contract import layout
 from stages.contract.errors import InputError
+from stages.contract.history import blob, repository
 from stages.contract.plan import Manifest, Plan
+from stages.contract.registry import Line
 from stages.contract.text import parse_json
 from stages.contract.types import plain
 from stages.sandbox import Isolation
 
 
 def make_record(
-    root: Path, plan: Plan, manifest: Manifest, journal: Journal, isolation: Isolation, how: dict[str, Any]
+    root: Path,
+    plan: Plan,
+    manifest: Manifest,
+    journal: Journal,
+    isolation: Isolation,
+    how: dict[str, Any],
+    say: Callable[[str], None],
 ) -> dict[str, Any]:
     """campaign.json of a campaign that is about to start.
 
     `how` holds `events`, the exclusion events that stand already, and `pack_path`. A look is a campaign of new trials
     for the same pack lineage, control and candidate; `candidates` are the names already tried against this control on
-    this slice. Both come from the journal, and from the campaign that git's HEAD holds, for a clone has no journal.
+    this slice. Both come from the journal, from the campaign that git's HEAD holds, for a clone has no journal, and
+    from what was registered.
     Trials of the very same plan in another clone are its replication and no look.
     """
     control, candidate = plan.arms.control.name, plan.arms.candidate.name
-    names = {"pack_id": plan.pack_id, "control": control, "candidate": candidate}
-    earlier = {c["plan"]: c["record"] for c in journal.campaigns()}
-    committed = committed_campaign(root)
-    if committed is not None and committed["plan_sha256"] != plan.sha256():
-        earlier.setdefault(committed["plan_sha256"], committed)
-    looks: dict[str, dict[str, str]] = {}
-    for one in earlier.values():
-        if all(one[key] == value for key, value in names.items()):
-            mine = {"plan": one["plan_sha256"], "started_at": one["started_at"], "campaign": one["campaign"]}
-            looks |= {look["plan"]: look for look in [*one["earlier_looks"], mine] if look["plan"] != plan.sha256()}
+    started_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    registry = registration(root, manifest, started_at, say)
+    earlier = earlier_campaigns(root, plan, journal)
+    looks = looks_before(plan, earlier.values(), registry.lines)
     on_slice = [c for c in earlier.values() if c["slice_id"] == manifest.slice_id and c["control"] == control]
     return {
         "schema": "weighbridge.campaign/1",
@@ -50,14 +52,19 @@ def make_record(
         "study_id": manifest.study_id,
         "manifest_sha256": manifest.sha256(),
         "campaign": plan.campaign,
-        "registry": None,
-        "registration": "none",
-        "started_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        **names,
+        "registry": registry.found,
+        "registration": registry.kind,
+        "lineage": lineage(plan, manifest, earlier.values(), registry.lines),
+        "started_at": started_at,
+        **{"pack_id": plan.pack_id, "control": control, "candidate": candidate},
         "pack_revision": plan.pack_revision,
         "look": len(looks) + 1,
         "earlier_looks": sorted(looks.values(), key=lambda look: (look["started_at"], look["plan"])),
-        "candidates": sorted({name for c in on_slice for name in c["candidates"]} | {candidate}),
+        "candidates": sorted(
+            {name for c in on_slice for name in c["candidates"]}
+            | registered_candidates(manifest, registry.lines)
+            | {candidate}
+        ),
         "git": _git_state(root, how["pack_path"]),
         "harness": {"version": __version__, "python": platform.python_version(), "system": platform.system()},
         "isolation": {"tier": isolation.tier, "why": isolation.why, "enforced": isolation.enforced},
@@ -70,28 +77,36 @@ def make_record(
     }
 
 
-def _repository(root: Path) -> tuple[git.Repo, str] | None:
-    """(repository, the study's folder in it, empty or ending in a slash); None where there is none with a commit."""
-    study = Path(os.environ.get("DVC_ROOT") or root).resolve()
-    try:
-        repo = git.Repo(study, search_parent_directories=True)
-        repo.head.commit  # noqa: B018 — raises in a repository without one
-        inside = study.relative_to(Path(str(repo.working_tree_dir)).resolve()).as_posix()
-    except (git.InvalidGitRepositoryError, git.NoSuchPathError, ValueError, git.GitCommandError):
-        return None
-    return repo, "" if inside == "." else f"{inside}/"
+def earlier_campaigns(root: Path, plan: Plan, journal: Journal | None) -> dict[str, dict[str, Any]]:
+    """Plan digest to the record of a campaign that the journal or git's HEAD knows of."""
+    earlier = {c["plan"]: c["record"] for c in journal.campaigns()} if journal else {}
+    committed = committed_campaign(root)
+    if committed is not None and committed["plan_sha256"] != plan.sha256():
+        earlier.setdefault(committed["plan_sha256"], committed)
+    return earlier
+
+
+def looks_before(plan: Plan, earlier: Iterable[dict[str, Any]], lines: Iterable[Line]) -> dict[str, dict[str, str]]:
+    """Plan digest to a look at the same pack lineage, control and candidate, by another plan."""
+    names = {"pack_id": plan.pack_id, "control": plan.arms.control.name, "candidate": plan.arms.candidate.name}
+    looks = registered_looks(plan, lines)
+    for one in earlier:
+        if all(one[key] == value for key, value in names.items()):
+            mine = {"plan": one["plan_sha256"], "started_at": one["started_at"], "campaign": one["campaign"]}
+            looks |= {look["plan"]: look for look in [*one["earlier_looks"], mine] if look["plan"] != plan.sha256()}
+    return looks
 
 
 def committed_campaign(root: Path) -> dict[str, Any] | None:
     """The campaign record that git's HEAD holds, or None where there is none that can be read."""
-    found = _repository(root)
+    found = repository(root)
     if found is None:
         return None
     repo, inside = found
+    data = blob(repo.head.commit, f"{inside}{layout.CAMPAIGN.as_posix()}")
     try:
-        data = (repo.head.commit.tree / f"{inside}{layout.CAMPAIGN.as_posix()}").data_stream.read()
-        record = parse_json(layout.CAMPAIGN, data)
-    except (KeyError, InputError):
+        record = None if data is None else parse_json(layout.CAMPAIGN, data)
+    except InputError:
         return None
     names = "plan_sha256 pack_sha256 slice_id pack_id pack_revision campaign control candidate started_at"
     wanted = [*names.split(), "earlier_looks", "candidates", "items"]
@@ -100,7 +115,7 @@ def committed_campaign(root: Path) -> dict[str, Any] | None:
 
 def _git_state(root: Path, pack: str) -> dict[str, Any]:
     """HEAD, and whether parameters and pack are as committed, new files included."""
-    found = _repository(root)
+    found = repository(root)
     if found is None:
         return {"head": None, "clean": None}
     repo, inside = found

@@ -27,6 +27,12 @@ def verify(
     ] = False,
     signer: SignerName = "",
     allowed_signers: Allowed = None,
+    tsa: Annotated[
+        Path | None,
+        typer.Option(
+            "--tsa", help="Root certificates (PEM) of time-stamping authorities that you trust.", show_default=False
+        ),
+    ] = None,
     require_publish: Annotated[
         bool, typer.Option("--require-publish", help="Exit 3 where the verified decision is a refusal.")
     ] = False,
@@ -42,7 +48,9 @@ def verify(
 
     if bool(signer) != (allowed_signers is not None):
         raise UsageError("--signer, --allowed-signers", "only one of them", "both, or neither")
-    found = check(path, deep=deep, signer=Signer(signer, allowed_signers) if allowed_signers else None, say=say)
+    found = check(
+        path, deep=deep, tsa=tsa, signer=Signer(signer, allowed_signers) if allowed_signers else None, say=say
+    )
     if as_json:
         show_json(
             {

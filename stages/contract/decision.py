@@ -274,6 +274,45 @@ class ImportedLogs(_Part):
     rows: dict[str, int]
 
 
+class Witnessed(_Part):
+    """When an authority saw the entry, and under which root certificate its word verifies."""
+
+    at: str
+    root_sha256: Sha256
+
+
+class RegistryEntry(_Part):
+    """The study's line in the registry, as git's HEAD had it before the first trial. Dates are the committer's own."""
+
+    sha256: Sha256
+    line: int
+    entries: int
+    head: Sha256
+    commit: str | None
+    committed_at: str | None
+    witness: Witnessed | None
+
+
+class Named(_Part):
+    """How many items, and the first 50 of them."""
+
+    count: int
+    items: list[str]
+
+
+class Lineage(_Part):
+    """Earlier uses of the pack's items, by other plans: with the same bytes, with other bytes, or items that left."""
+
+    registry: RegistryEntry | None
+    earlier_plans: int
+    fresh: int
+    reused: Named
+    changed: Named
+    left: Named
+    most_uses: int
+    mutation_seed: int | None
+
+
 class Decision(_Part):
     """`weighbridge.decision/1`. For a study that is no benchmark, everything with a rate in it is null."""
 
@@ -293,6 +332,8 @@ class Decision(_Part):
     registration: Literal["none", "self_dated", "witnessed"]
     isolation: dict[str, Any]
     looks: dict[str, Any]
+    lineage: Lineage | None
+    lineage_why: str | None = None
     ran_at: dict[str, Any]
     mode: Literal["benchmark", "exploratory", "tutorial"]
     disclosure: dict[str, str | None]

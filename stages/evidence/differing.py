@@ -26,7 +26,18 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "protocol": ("protocol", "departures"),
     "arms": ("candidate", "control"),
     "campaign": (
-        *("started_at", "registration", "isolation", "looks", "ran_at", "mode", "disclosure", "rehearsals", "session"),
+        *(
+            "started_at",
+            "registration",
+            "isolation",
+            "looks",
+            "lineage",
+            "ran_at",
+            "mode",
+            "disclosure",
+            "rehearsals",
+            "session",
+        ),
     ),
     "exclusions": ("exclusions", "dropped", "findings_of_read"),
     "numbers": (

@@ -55,14 +55,17 @@ def verify(
     *,
     deep: bool = False,
     signer: Signer | None = None,
+    tsa: Path | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Verified:
     """Check a project, a study's folder or a bundle. Raises WeighbridgeError where it can't be read at all."""
     with opened(path) as found:
-        return _verified(found, deep, signer, say)
+        return _verified(found, deep, signer, tsa, say)
 
 
-def _verified(found: Opened, deep: bool, signer: Signer | None, say: Callable[[str], None]) -> Verified:
+def _verified(
+    found: Opened, deep: bool, signer: Signer | None, tsa: Path | None, say: Callable[[str], None]
+) -> Verified:
     root = found.root
     check_json_sizes(root)
     for name in PARTS_OF_BILL:
@@ -79,7 +82,7 @@ def _verified(found: Opened, deep: bool, signer: Signer | None, say: Callable[[s
             from stages.evidence.verify_imported import imported_checks as derive
         else:
             from stages.evidence.verify_study import study_checks as derive
-        derived, decision = derive(found, deep, say)
+        derived, decision = derive(found, deep, tsa, say)
         checks += derived
     except WeighbridgeError as error:
         # What can't be read after the bill said that it is another file is no news; else it is the first one.

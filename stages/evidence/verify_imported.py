@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stages.contract import imported, layout, parquet, tables
+from stages.contract.errors import UsageError
 from stages.contract.imported import read_imported
 from stages.contract.text import read_json
 from stages.evidence.checking import Check, compare_json, compare_tables
@@ -16,9 +17,13 @@ from stages.evidence.verify_bill import require_files
 from stages.evidence.verify_study import decided_check
 
 
-def imported_checks(found: Opened, deep: bool, say: Callable[[str], None]) -> tuple[list[Check], dict[str, Any]]:
+def imported_checks(
+    found: Opened, deep: bool, tsa: Path | None, say: Callable[[str], None]
+) -> tuple[list[Check], dict[str, Any]]:
     """(checks, the decision that was derived). Raises WeighbridgeError where a file can't be read."""
     root = found.root
+    if tsa is not None:
+        raise UsageError("--tsa", "logs hold no time stamp", "a study that ran")
     require_files(root, [*layout.IMPORTED, layout.PAIRS, layout.EXCLUSIONS, *REPORTS])
     checks = [_read_check(root), _kept_check(root)]
     if any(check.differs for check in checks):

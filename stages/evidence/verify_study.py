@@ -15,6 +15,7 @@ from stages.contract.study import read_admitted, read_manifest, read_plan
 from stages.contract.text import read_json
 from stages.evidence.checking import Check, compare_json, compare_tables
 from stages.evidence.opening import Opened
+from stages.evidence.registration import registration_check
 from stages.evidence.verify_bill import check_bill_ids, read_bill, require_files
 from stages.evidence.verify_frozen import frozen_check
 from stages.evidence.verify_trials import bounded_trials, ledger_check, trials_check
@@ -30,7 +31,9 @@ NEEDED = [
 ]
 
 
-def study_checks(found: Opened, deep: bool, say: Callable[[str], None]) -> tuple[list[Check], dict[str, Any]]:
+def study_checks(
+    found: Opened, deep: bool, tsa: Path | None, say: Callable[[str], None]
+) -> tuple[list[Check], dict[str, Any]]:
     """(checks, the decision that was derived). Raises WeighbridgeError where a file can't be read."""
     root = found.root
     require_files(root, NEEDED)
@@ -44,6 +47,7 @@ def study_checks(found: Opened, deep: bool, say: Callable[[str], None]) -> tuple
         trials_check(plan, campaign, admitted, trials),
         ledger_check(root, plan, manifest, admitted, ledger, trials),
         kept,
+        registration_check(root, plan, manifest, campaign, tsa, history=found.bundle is None),
     ]
     if any(check.differs for check in checks):
         # Report refuses what doesn't belong together, in words of its own; the first thing that differs is named here.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -67,6 +68,7 @@ def decide_study(evidence: Evidence, alpha: Fraction | None = None) -> dict[str,
             "candidates": campaign["candidates"],
             "family": protocol.family,
         },
+        **_lineage(campaign),
         "mode": manifest.study.mode,
         "disclosure": plain(manifest.study.disclosure),
         "departures": departures(
@@ -92,6 +94,13 @@ def decide_study(evidence: Evidence, alpha: Fraction | None = None) -> dict[str,
     if found:
         return {**decision, "headline_why": "withheld"}
     return {**decision, "headline": headline(decision)}
+
+
+def _lineage(campaign: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the campaign stood among others, as it was put on record before its first trial."""
+    if campaign.get("lineage") is None:
+        return {"lineage": None, "lineage_why": "the campaign's record doesn't say"}
+    return {"lineage": {"registry": campaign.get("registry"), **campaign["lineage"]}}
 
 
 def _runner(arm: Arm) -> dict[str, Any]:

@@ -176,6 +176,8 @@ def decide_imported(ev: ImportedEvidence, alpha: Fraction | None = None) -> dict
         "isolation": {"requested": None, "tiers": [], "why": "logs don't say how agents were isolated"},
         "ran_at": {"git": None, "harness": None},
         "looks": {"look": 1, "earlier": [], "candidates": [arms.candidate.name], "family": protocol.family},
+        "lineage": None,
+        "lineage_why": "logs of another harness",
         "mode": manifest.study.mode,
         "disclosure": plain(manifest.study.disclosure),
         "departures": departures(protocol, local=True),

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from stages.contract import layout
+from stages.contract.decision import Named, RegistryEntry
 from stages.contract.digest import short
 from stages.contract.errors import InputError
 from stages.contract.plan import Manifest, Plan, slice_id, study_id
@@ -36,6 +37,18 @@ class _PackChanged(_Part):
     differs: list[_Differs]
 
 
+class _Lineage(_Part):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+    earlier_plans: int
+    fresh: int
+    reused: Named
+    changed: Named
+    left: Named
+    most_uses: int
+    mutation_seed: int | None
+
+
 class _Campaign(_Part):
     look: Annotated[int, Field(ge=1)]
     earlier_looks: list[dict[str, Any]]
@@ -47,6 +60,8 @@ class _Campaign(_Part):
     protocol: dict[str, Any] | None = None
     pack_changed: _PackChanged | None = None
     mode: Literal["benchmark", "exploratory", "tutorial"] | None = None
+    registry: RegistryEntry | None = None
+    lineage: _Lineage | None = None
 
 
 def check_inputs(plan: Plan, manifest: Manifest, campaign: Mapping[str, Any]) -> None:
@@ -55,7 +70,11 @@ def check_inputs(plan: Plan, manifest: Manifest, campaign: Mapping[str, Any]) ->
     The manifest's own digests are taken anew: a protocol edited in place would otherwise keep the old slice id, under
     which the trials ran.
     """
-    validate(_Campaign, dict(campaign), layout.CAMPAIGN)
+    said = validate(_Campaign, dict(campaign), layout.CAMPAIGN)
+    shown = "none" if said.registry is None else "self_dated" if said.registry.witness is None else "witnessed"
+    if said.registration != shown:
+        where = f"{layout.CAMPAIGN}: registration"
+        raise InputError(where, said.registration, f"{shown}, as its registry entry shows", "restore the file")
     plan_sha256 = plan.sha256()
     if manifest.plan_sha256 != plan_sha256:
         raise InputError(layout.MANIFEST, f"belongs to plan {short(manifest.plan_sha256)}", short(plan_sha256), _AGAIN)

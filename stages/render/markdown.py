@@ -173,12 +173,53 @@ def _study(d: dict[str, Any]) -> str:
         ["look", f"{looks['look']} (earlier: {len(looks['earlier'])})"],
         ["candidates tried on this slice", f"{text(', '.join(looks['candidates']))} (family {looks['family']})"],
         ["isolation", f"{text(', '.join(iso['tiers']))} (requested {iso['requested']}; {text(iso['why'])})"],
-        ["registration", d["registration"]],
+        ["registration", _registered(d)],
+        ["earlier uses of these items", _uses(d)],
         ["control against itself (A/A)", _aa(d["rehearsals"])],
         ["items that a pilot had run", _piloted(d["rehearsals"]["piloted"])],
         *([key, text(value, 400)] for key, value in sorted(d["disclosure"].items()) if value),
     ]
     return "## Study\n\n" + table(["", ""], rows)
+
+
+_WORDS = {
+    "none": "none: nothing shows that this study was fixed before its trials",
+    "self_dated": "self-dated: committed before the first trial by the author's own dates",
+    "witnessed": "witnessed: a time-stamping authority saw it before the first trial",
+}
+
+
+def _registered(d: dict[str, Any]) -> str:
+    """Whether the study was named before its trials, and who says so."""
+    entry = (d["lineage"] or {}).get("registry")
+    if entry is None:
+        return _WORDS["none"] if d["registration"] == "none" else text(d["registration"])
+    said = f"{_WORDS[d['registration']]}; line {entry['line']} of {entry['entries']}, {code(entry['sha256'][:16])}"
+    if entry["commit"]:
+        said += f", commit {code(entry['commit'][:12])} of {text(entry['committed_at'])}"
+    if entry["witness"]:
+        said += f"; seen {text(entry['witness']['at'])} under root {code(entry['witness']['root_sha256'][:16])}"
+    return said
+
+
+def _uses(d: dict[str, Any]) -> str:
+    """How often the items were tried before, and which left the pack since."""
+    line = d["lineage"]
+    if line is None:
+        return text(d["lineage_why"])
+    said = [f"{line['earlier_plans']} earlier plans, {line['fresh']} items new to them"]
+    for key, words in (
+        ("reused", "used before"),
+        ("changed", "used before with other bytes"),
+        ("left", "left the pack"),
+    ):
+        if line[key]["count"]:
+            named = ", ".join(text(item) for item in line[key]["items"][:5])
+            more = f" and {line[key]['count'] - 5} more" if line[key]["count"] > 5 else ""
+            said.append(f"{line[key]['count']} {words} ({named}{more})")
+    if line["mutation_seed"] is not None:
+        said.append(f"identifiers renamed by seed {line['mutation_seed']}")
+    return "; ".join(said)
 
 
 def _aa(rehearsals: dict[str, Any]) -> str:

@@ -89,6 +89,12 @@ class Study:
         if before:
             self.campaign["events"].append(line)
 
+    def register(self, kind: str) -> None:
+        """As if a registry had held the study before its first trial."""
+        seen = {"at": "2026-02-28T00:00:00Z", "root_sha256": "0" * 64} if kind == "witnessed" else None
+        entry = {"sha256": "1" * 64, "line": 1, "entries": 1, "head": "1" * 64, "commit": None, "committed_at": None}
+        self.campaign |= {"registration": kind, "registry": None if kind == "none" else {**entry, "witness": seen}}
+
     def refuse(self, item_id: str, rule: str) -> None:
         """As if preflight had refused the item: no trial of it ever ran."""
         self.admitted["items"][item_id] |= {"admitted": False, "rule": rule}

@@ -62,7 +62,7 @@ def test_the_headline_holds_all_that_the_number_depends_on() -> None:
     items = [*clear_effect(3)[:30], Item("late", "left", "LFF", "TFF"), *placebos(2, 3)]
     study = make_study(items)
     study.stamp("right-014", "control", 1, queue_ms=4001.0)
-    study.campaign["registration"] = "self_dated"
+    study.register("self_dated")
     d = study.decide()
     s = d["summary"]
     assert (d["strata"]["left"]["delta"], d["strata"]["right"]["delta"]) == (0.5625, 0.6)

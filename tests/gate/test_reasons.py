@@ -240,7 +240,7 @@ def test_a_protocol_looser_than_the_hard_limits_is_below_the_floor(changes: dict
 @pytest.mark.parametrize(("has", "fires"), [("none", True), ("self_dated", True), ("witnessed", False)])
 def test_registration_is_what_the_protocol_demands_or_better(has: str, fires: bool) -> None:
     study = make_study(clear_effect(), {"require_registration": "witnessed"})
-    study.campaign["registration"] = has
+    study.register(has)
     assert study.decide()["reasons"] == (["registration_missing"] if fires else [])
 
 
