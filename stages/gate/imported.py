@@ -37,6 +37,13 @@ from stages.stats import alpha_spent, placebo_bound, sig6
 COUNTED = ("violations", "invented_imports", "invented_env", "unauthorised_files", "extended", "generated_lines")
 COMPARED = ("harness", "oracle", "time_budget", "tools")
 """What both arms must have had alike, as far as a log tells it."""
+NOT_IN_TABLES = frozenset(
+    (
+        *("no_negative_control", "arms_unequal", "not_interleaved", "no_session_evidence", "no_assumption_ledger"),
+        *("retrospective", "registration_missing"),
+    )
+)
+"""Reasons that speak of how trials were run. Any other means that what tables can show doesn't hold."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +173,7 @@ def decide_imported(ev: ImportedEvidence, alpha: Fraction | None = None) -> dict
         "reason": found[0] if found else PUBLISHED,
         "reasons": found,
         "reason_details": {r: details[r] for r in found},
-        "would_publish": not numbers and not counted["missing"] and "log_unsound" not in process,
+        "would_publish": not numbers and not process.keys() - NOT_IN_TABLES,
         "pack_id": manifest.pack_id,
         "pack_revision": manifest.pack_revision,
         "slice_id": manifest.slice_id,

@@ -45,6 +45,7 @@ class Assembled:
     registered: list[str] | None
     legacy: dict[str, Any]
     labels: dict[str, str]  # their names of the arms to ours
+    first: dict[str, int]  # arm to its lowest repeat, as its log numbers them; here they count from 0
 
 
 def assemble(
@@ -89,6 +90,7 @@ def assemble(
         next((list(r.registered) for _, r in readings if r.registered is not None), None),
         {key: value for _, reading in readings for key, value in reading.legacy.items()},
         labels,
+        dict(zip(ARMS, rows.first, strict=True)),
     )
 
 

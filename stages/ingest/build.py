@@ -109,7 +109,10 @@ def join(
     policy = str(protocol.get("one_arm_items", "listed"))
     made = assemble(readings, names, strata, policy, notes)
     patches = [(log.arm or made.labels.get(p.arm or ""), p) for log in logs for r in log.readings for p in r.patches]
-    found = read_patches([(arm, patch) for arm, patch in patches if arm is not None], allowed, notes)
+    numbered = [
+        (arm, dataclasses.replace(patch, repeat=(patch.repeat or 0) - made.first[arm])) for arm, patch in patches if arm
+    ]
+    found = read_patches(numbered, allowed, notes)
     made = dataclasses.replace(made, ledger=with_assumptions(made.ledger, found, notes))
     agreed = import_protocol(protocol, made.repeats, where)
     return _built(made, found.findings, agreed, study, [s for log in logs for s in log.sources], names, notes, where)
@@ -129,7 +132,8 @@ def _read(form: Format, paths: Sequence[Path], options: Options, notes: Notes, r
             raise InputError(path, "numbers its repeats itself", "one repeat per path", "leave --repeats out")
         column = pa.repeat(pa.scalar(number, pa.int64()), reading.rows.num_rows)
         rows = reading.rows.set_column(ROWS.get_field_index("repeat"), ROWS.field("repeat"), column)
-        found.append(dataclasses.replace(reading, rows=rows))
+        patches = [dataclasses.replace(patch, repeat=number) for patch in reading.patches]
+        found.append(dataclasses.replace(reading, rows=rows, patches=patches))
     return found
 
 

@@ -12,6 +12,9 @@ import pytest
 from stages.contract import layout, parquet
 from stages.contract.decision import Decision
 from stages.contract.errors import InputError
+from stages.contract.importing import ImportParams
+from stages.contract.types import validate
+from stages.evidence.importing import judge
 from tests.support.logs import adds_up, both, found, judged, row, write_rows
 
 CLEAR = [(1, 0)] * 12 + [(0, 1)] + [(1, 1)] * 7  # 12 won, 1 lost, 7 tied: Δ 11/20
@@ -372,3 +375,61 @@ def test_what_was_edited_by_hand_is_not_believed(tmp_path: Path, name: Path) -> 
         parquet.pq.write_table(table, path)
     with pytest.raises(InputError):
         report(root)
+
+
+@pytest.mark.parametrize(
+    ("rows", "protocol", "reason"),
+    [
+        (
+            both(CLEAR) + [row("empty", 1, arm, placebo=True) for arm in ("candidate", "control")],
+            {},
+            "placebo_passed",
+        ),
+        (both([(1, 0)] * 8 + [(0, 1)] * 4 + [(1, 1)] * 10), {"alpha": "0.5"}, "protocol_below_floor"),
+    ],
+)
+def test_what_tables_show_to_be_wrong_stands_in_the_way_of_separable(
+    tmp_path: Path, rows: list[dict[str, Any]], protocol: dict[str, Any], reason: str
+) -> None:
+    d = judged(tmp_path, rows, protocol)
+    assert reason in d["reasons"]
+    assert not d["would_publish"]
+
+
+TEST_EDIT = """\
+diff --git a/tests/test_a.py b/tests/test_a.py
+--- a/tests/test_a.py
++++ b/tests/test_a.py
+@@ -1 +1 @@
+-assert 0
++assert 1
+"""
+
+
+@pytest.mark.parametrize("first", [0, 1, 7])
+def test_a_patch_belongs_to_its_trial_however_repeats_are_numbered(tmp_path: Path, first: int) -> None:
+    d = judged(tmp_path, both([(1, 0)] * 20, repeat=first, patch=TEST_EDIT))
+    assert found(d)["machinery_only"] == (20, False)
+    assert (d["arms"]["candidate"]["passes"], d["arms"]["candidate"]["broken"]) == (0, 20)
+
+
+def test_each_path_brings_its_own_patches_where_paths_are_repeats(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"repeats": "paths"}
+    for arm, passed in (("candidate", 1), ("control", 0)):
+        for number in (0, 1):
+            rows = [row(i, passed, patch=TEST_EDIT, wall_s=number) for i in range(20)]
+            given.setdefault(arm, []).append(str(write_rows(tmp_path / f"{arm}-{number}.jsonl", rows)))
+    d = judge(tmp_path / "out", validate(ImportParams, given, "test"), {}, "test")
+    assert d["arms"]["candidate"]["trials"] == 40
+    assert d["arms"]["candidate"]["broken"] == 40
+
+
+def test_repeats_may_be_numbered_as_high_as_seeds_are(tmp_path: Path) -> None:
+    # items 0 and 2**14 with a repeat of 2**49 - 1 had one key as 64-bit numbers
+    rows = [row(f"i{i:05d}", 1, arm) | {"repeat": r} for i in range(2**14 + 2) for arm, r in SEEDED]
+    d = judged(tmp_path, rows)
+    assert found(d) == {}
+    assert d["counts"]["planned"] == d["counts"]["scored"] == len(rows)
+
+
+SEEDED = [(arm, repeat) for arm in ("candidate", "control") for repeat in (0, 2**49 - 1)]
