@@ -89,8 +89,21 @@ def read_log(arm: str | None, paths: Sequence[Path], params: ImportParams, optio
         files, size, sha = digest_of(path)
         name = one_line(path.resolve().name, 500)
         sources.append(Source(path=name, arm=side, format=form.name, files=files, bytes=size, sha256=sha))
+    if params.repeats == "paths":
+        _unlike(paths, sources, notes)
     readings = [_cleaned(reading) for reading in _read(form, paths, options, notes, params.repeats)]
     return Log(arm, readings, sources, notes)
+
+
+def _unlike(paths: Sequence[Path], sources: Sequence[Source], notes: Notes) -> None:
+    """Note logs with the same bytes, which repeat no trial. Raises InputError where one file is given twice."""
+    seen: dict[str, Path] = {}
+    for path, source in zip(paths, sources, strict=True):
+        first = seen.setdefault(source.sha256, path)
+        if first is not path and first.resolve() == path.resolve():
+            raise InputError(path, "is given twice", "a log of its own for each repeat", "give it once")
+        if first is not path:
+            notes.add("cached_repeats", path.name, f"the same bytes as {first.name}: a copy repeats no trial")
 
 
 def join(
@@ -106,6 +119,7 @@ def join(
     notes = Notes()
     notes.findings += [finding for log in logs for finding in log.notes.findings]
     readings = [(log.arm, reading) for log in logs for reading in log.readings]
+    _shared(logs, notes)
     policy = str(protocol.get("one_arm_items", "listed"))
     made = assemble(readings, names, strata, policy, notes)
     patches = [(log.arm or made.labels.get(p.arm or ""), p) for log in logs for r in log.readings for p in r.patches]
@@ -116,6 +130,14 @@ def join(
     made = dataclasses.replace(made, ledger=with_assumptions(made.ledger, found, notes))
     agreed = import_protocol(protocol, made.repeats, where)
     return _built(made, found.findings, agreed, study, [s for log in logs for s in log.sources], names, notes, where)
+
+
+def _shared(logs: Sequence[Log], notes: Notes) -> None:
+    """Note logs that stand under both arms."""
+    held = [{source.sha256: source.path for source in log.sources} for log in logs]
+    for sha, path in sorted(held[0].items()) if len(held) == 2 else ():
+        if sha in held[1]:
+            notes.add("restated_run", path, "one log, the same bytes, is given under both arms")
 
 
 def _read(form: Format, paths: Sequence[Path], options: Options, notes: Notes, repeats: str) -> list[Reading]:

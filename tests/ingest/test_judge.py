@@ -345,7 +345,10 @@ def test_two_logs_of_one_arm_each(tmp_path: Path) -> None:
 
     d = judge(tmp_path / "out", ImportParams(**paths), {}, "test")
     assert (d["summary"]["delta"], d["counts"]["planned"]) == (0.55, 40)
-    again = judge(tmp_path / "b", ImportParams(**{k: v * 2 for k, v in paths.items()}, repeats="paths"), {}, "test")
+    for arm, own_paths in paths.items():
+        once_more = [{**json.loads(line), "wall_s": 2} for line in Path(own_paths[0]).read_text().splitlines()]
+        own_paths.append(str(write_rows(tmp_path / f"{arm}-2.jsonl", once_more)))
+    again = judge(tmp_path / "b", ImportParams(**paths, repeats="paths"), {}, "test")
     assert (again["counts"]["planned"], again["protocol"]["trial_budget"]) == (80, 2)
 
 
@@ -433,3 +436,42 @@ def test_repeats_may_be_numbered_as_high_as_seeds_are(tmp_path: Path) -> None:
 
 
 SEEDED = [(arm, repeat) for arm in ("candidate", "control") for repeat in (0, 2**49 - 1)]
+
+
+@pytest.mark.parametrize("columns", [("status",), ("passed", "status"), ("passed",)])
+def test_a_row_with_a_reason_to_abort_is_not_passed_whatever_its_columns(
+    tmp_path: Path, columns: tuple[str, ...]
+) -> None:
+    rows = both([(1, 0)] * 20)
+    for one in rows:
+        said = {"status": "passed" if one["passed"] else "timeout", "passed": one.pop("passed")}
+        one |= {name: said[name] for name in columns} | {"abort_reason": "killed"}
+    d = judged(tmp_path, rows)
+    one, two = d["arms"]["candidate"], d["arms"]["control"]
+    assert (one["passes"], one["aborts"]) == (0, 20)
+    assert (two["aborts"], two["timeouts"]) == ((20, 0) if columns == ("passed",) else (0, 20))
+
+
+def test_a_copy_of_a_log_is_no_repeat(tmp_path: Path) -> None:
+    one, two = (write_rows(tmp_path / f"{p}.jsonl", [row(i, p) for i in range(20)]) for p in (1, 0))
+    (tmp_path / "copy.jsonl").write_bytes(one.read_bytes())
+    given = {"candidate": [str(one), str(tmp_path / "copy.jsonl")], "control": [str(two)], "repeats": "paths"}
+    d = judge(tmp_path / "out", validate(ImportParams, given | {"control": [str(two)]}, "test"), {}, "test")
+    assert found(d)["cached_repeats"] == (1, True)
+    given["candidate"] = [str(one)] * 2
+    with pytest.raises(InputError, match="is given twice"):
+        judge(tmp_path / "again", validate(ImportParams, given, "test"), {}, "test")
+    assert not (tmp_path / "again").exists()
+
+
+def test_one_log_under_both_arms_is_a_restated_run(tmp_path: Path) -> None:
+    path = str(write_rows(tmp_path / "rows.jsonl", [row(i, i % 2) for i in range(40)]))
+    params = validate(ImportParams, {"candidate": [path], "control": [path]}, "test")
+    d = judge(tmp_path / "out", params, {"claim": "noninferiority", "margin": "0.1"}, "test")
+    assert found(d)["restated_run"] == (1, True)
+    assert not d["would_publish"]
+
+
+def test_a_column_that_is_none_of_ours_can_not_be_mapped(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--map: abort_reson: no column of ours"):
+        judged(tmp_path, both(CLEAR), map={"abort_reson": "passed"})
