@@ -25,6 +25,7 @@ FINDINGS_OF_READ = {
     "mixed_servers": "Trials of one arm were served by several models, providers or servers.",
     "waits_in_wall_time": "Wall time holds queueing and back-off; it compares nothing.",
     "tries_collapsed": "Several tries on one trial count as one trial, with the last of them as its outcome.",
+    "other_arms": "Rows of arms other than the two that are compared; they aren't counted.",
     "no_strata": "The log names no strata; all items are one.",
     "synthetic": "The log says of itself that its rows are synthetic.",
 }

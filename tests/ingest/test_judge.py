@@ -475,3 +475,32 @@ def test_one_log_under_both_arms_is_a_restated_run(tmp_path: Path) -> None:
 def test_a_column_that_is_none_of_ours_can_not_be_mapped(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--map: abort_reson: no column of ours"):
         judged(tmp_path, both(CLEAR), map={"abort_reson": "passed"})
+
+
+def test_rows_of_other_arms_are_told_and_not_counted(tmp_path: Path) -> None:
+    d = judged(tmp_path, both(CLEAR) + [row(i, 0, "candidate ") for i in range(7)])
+    assert found(d)["other_arms"] == (7, False)
+    assert "'candidate '" in next(f["found"] for f in d["findings_of_read"] if f["kind"] == "other_arms")
+    assert d["counts"]["planned"] == 40
+
+
+def test_no_manifest_can_be_edited_to_let_exclusions_pass(tmp_path: Path) -> None:
+    from stages.contract.imported import Imported, imported_ids, read_imported
+
+    judged(tmp_path, both(CLEAR))
+    path = tmp_path / "out" / layout.MANIFEST
+    value = json.loads(path.read_bytes())
+    value["protocol"]["max_excluded_share"] = "1/20"
+    made = Imported.model_validate(value)
+    value["slice_id"], value["study_id"] = imported_ids(made.pack_sha256, made.protocol, made.arms)
+    path.write_text(json.dumps(value))
+    with pytest.raises(InputError, match="max_excluded_share"):
+        read_imported(tmp_path / "out")
+
+
+@pytest.mark.parametrize("named", ["another,one\n", "item-000,one\n"])
+def test_a_file_of_strata_names_every_item_or_is_refused(tmp_path: Path, named: str) -> None:
+    strata = tmp_path / "strata.csv"
+    strata.write_text(f"item_id,stratum\n{named}")
+    with pytest.raises(InputError, match="no stratum"):
+        judged(tmp_path, both(CLEAR), strata=str(strata))
