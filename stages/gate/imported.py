@@ -203,6 +203,7 @@ def decide_imported(ev: ImportedEvidence, alpha: Fraction | None = None) -> dict
             "sources": [plain(source) for source in manifest.sources],
             "planned_by": manifest.planned_by,
             "rows": ev.read["rows"],
+            "said": ev.read.get("said", {}),
         },
         "headline": None,
         "headline_why": "withheld",

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from stages.contract import parquet
 from stages.contract.design import check_design
-from stages.contract.digest import digest, short
+from stages.contract.digest import digest, rational_text, short
 from stages.contract.errors import InputError, one_line
 from stages.contract.findings_of_read import FINDINGS_OF_READ
 from stages.contract.imported import Imported, ImportedArm, ImportedArms, Source, imported_ids
@@ -63,7 +63,20 @@ def build(root: Path, params: ImportParams, study: Study, protocol: Mapping[str,
         logs = [read_log(arm, [root / p for p in getattr(params, arm)], params, options) for arm in ARMS]
     names = {a: n for a, n in (("candidate", params.candidate_name), ("control", params.control_name)) if n is not None}
     allowed = read_allowlist(root / params.allow if params.allow else None)
-    return join(logs, names, strata, study, protocol, where, allowed)
+    return join(logs, names, strata, study, protocol, where, allowed, _said(params))
+
+
+def _said(params: ImportParams) -> dict[str, Any]:
+    """What people said beside the logs that bears on outcomes or bins; whoever reads the decision must know it."""
+    said = {
+        "threshold": None if params.threshold is None else rational_text(params.threshold),
+        "map": {ours: clean(theirs) for ours, theirs in sorted(params.map.items())},
+        "infra_errors": [clean(text) for text in params.infra_errors],
+        "filter": params.filter,
+        "strata": params.strata and Path(params.strata).name,  # a file's place is no part of what it says
+        "repeats": None if params.repeats == "log" else params.repeats,
+    }
+    return {key: value for key, value in said.items() if value}
 
 
 def options_of(params: ImportParams, protocol: Mapping[str, Any], field: str | None) -> Options:
@@ -114,6 +127,7 @@ def join(
     protocol: Mapping[str, Any],
     where: object,
     allowed: Allowlist | None = None,
+    said: Mapping[str, Any] | None = None,
 ) -> Built:
     """Logs of two arms as one study; `names` are those of the arms, as people or the logs call them."""
     notes = Notes()
@@ -129,7 +143,8 @@ def join(
     found = read_patches(numbered, allowed, notes)
     made = dataclasses.replace(made, ledger=with_assumptions(made.ledger, found, notes))
     agreed = import_protocol(protocol, made.repeats, where)
-    return _built(made, found.findings, agreed, study, [s for log in logs for s in log.sources], names, notes, where)
+    sources = [source for log in logs for source in log.sources]
+    return _built(made, found.findings, agreed, study, sources, names, notes, where, said or {})
 
 
 def _shared(logs: Sequence[Log], notes: Notes) -> None:
@@ -184,6 +199,7 @@ def _built(
     names: Mapping[str, str],
     notes: Notes,
     where: object,
+    said: Mapping[str, Any],
 ) -> Built:
     if made.repeats > protocol.trial_budget:
         found = f"{made.repeats} repeats in the logs"
@@ -212,6 +228,7 @@ def _built(
         "excluded": [{"item_id": i, "rule": rule, "time": time} for i, rule, time in made.excluded],
         "registered": made.registered,
         "legacy": made.legacy,
+        "said": dict(said),
         "rows": {"trials": made.trials.num_rows, "scored": made.ledger.num_rows},
     }
     digests = {"items": parquet.rows_sha256(made.items), "trials": parquet.rows_sha256(made.trials)}

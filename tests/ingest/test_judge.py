@@ -504,3 +504,13 @@ def test_a_file_of_strata_names_every_item_or_is_refused(tmp_path: Path, named: 
     strata.write_text(f"item_id,stratum\n{named}")
     with pytest.raises(InputError, match="no stratum"):
         judged(tmp_path, both(CLEAR), strata=str(strata))
+
+
+def test_a_decision_says_what_its_reader_was_told(tmp_path: Path) -> None:
+    told: dict[str, Any] = {"threshold": "0.3", "map": {"passed": "score"}, "infra_errors": ["timed out"]}
+    rows = [{**r, "score": r.pop("passed") / 2} for r in both(CLEAR)]
+    d = judged(tmp_path, rows, **told)
+    assert d["imported"]["said"] == told | {"threshold": "0.3"}
+    report = (tmp_path / "out" / layout.REPORT_MD).read_text()
+    assert all(f"read with `{key}`" in report for key in told)
+    Decision.model_validate(d)
