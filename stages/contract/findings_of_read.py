@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 FINDINGS_OF_READ = {
     "duplicate_rows": "The same trial stands in the log more than once with one outcome; it is counted once.",
     "conflicting_rows": "The same trial stands in the log more than once with several outcomes; none of them counts.",
@@ -37,3 +39,8 @@ WITHHOLDING = (
     "patch_differs",
 )
 """Those that withhold by default."""
+
+
+def withholds(kind: str, withhold_on: Sequence[str]) -> bool:
+    """Whether a finding withholds under a protocol: what is synthetic stays so, whatever a protocol says."""
+    return kind == "synthetic" or kind in withhold_on

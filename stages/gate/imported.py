@@ -18,6 +18,7 @@ import pyarrow as pa
 from stages.contract import imported, layout, parquet, tables
 from stages.contract.digest import digest
 from stages.contract.errors import InputError
+from stages.contract.findings_of_read import withholds
 from stages.contract.imported import Imported, read_imported
 from stages.contract.text import read_json
 from stages.contract.types import plain
@@ -332,7 +333,7 @@ def _process(ev: ImportedEvidence, counted: Mapping[str, int]) -> dict[str, str]
         found["posthoc_exclusion"] = some([f"{r.rule} for {r.item_id}: {r.refused_why}" for r in refused.itertuples()])
     if counted["missing"]:
         found["trials_missing"] = f"{counted['missing']} of {counted['planned']} trials have no outcome in the logs"
-    unsound = [f for f in ev.read["findings"] if f["kind"] in protocol.withhold_on]
+    unsound = [f for f in ev.read["findings"] if withholds(f["kind"], protocol.withhold_on)]
     if unsound:
         found["log_unsound"] = some([f"{f['kind']}: {f['found']}" for f in unsound])
     unequal = _unequal(ev)

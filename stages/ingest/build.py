@@ -16,7 +16,7 @@ from stages.contract import parquet
 from stages.contract.design import check_design
 from stages.contract.digest import digest, rational_text, short
 from stages.contract.errors import InputError, one_line
-from stages.contract.findings_of_read import FINDINGS_OF_READ
+from stages.contract.findings_of_read import FINDINGS_OF_READ, withholds
 from stages.contract.imported import Imported, ImportedArm, ImportedArms, Source, imported_ids
 from stages.contract.importing import ImportParams, import_protocol
 from stages.contract.protocol import Protocol, Study
@@ -221,7 +221,7 @@ def _built(
                 "found": one_line(clean(f.found), 600),
                 "count": f.count,
                 "items": [one_line(i, 200) for i in f.items],
-                "withholds": f.kind in protocol.withhold_on,
+                "withholds": withholds(f.kind, protocol.withhold_on),
             }
             for f in notes.findings
         ],

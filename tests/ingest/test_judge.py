@@ -514,3 +514,10 @@ def test_a_decision_says_what_its_reader_was_told(tmp_path: Path) -> None:
     report = (tmp_path / "out" / layout.REPORT_MD).read_text()
     assert all(f"read with `{key}`" in report for key in told)
     Decision.model_validate(d)
+
+
+def test_no_protocol_makes_synthetic_rows_real(tmp_path: Path) -> None:
+    d = judged(tmp_path, both(CLEAR, synthetic=True), {"withhold_on": []})
+    assert found(d)["synthetic"] == (2 * len(CLEAR), True)
+    assert "log_unsound" in d["reasons"]
+    assert not d["would_publish"]
