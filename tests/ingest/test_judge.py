@@ -315,7 +315,11 @@ def test_rows_that_call_themselves_synthetic_stay_so(tmp_path: Path) -> None:
 
 
 def test_the_protocol_says_which_findings_withhold(tmp_path: Path) -> None:
-    d = judged(tmp_path, both(CLEAR, synthetic=True), {"withhold_on": []})
+    rows = both(CLEAR)
+    for at, one in enumerate(rows):
+        one["served_model"] = f"model-{at // 2 % 2}"
+    assert not judged(tmp_path / "strict", rows)["would_publish"]
+    d = judged(tmp_path, rows, {"withhold_on": []})
     assert d["would_publish"]
     assert any("withhold_on" in said for said in d["departures"])
 
