@@ -119,6 +119,7 @@ def _lines(d: dict[str, Any]) -> list[str]:
         f"  withheld figures: {delta}{limits}{p}",
         "  separable by these tables: " + ("yes" if d["would_publish"] else "no"),
     ]
+    lines += [f"  as told: {key} {value}" for key, value in d["imported"]["said"].items()]
     lines += [
         f"  read: {f['kind']}: {f['found']}{' (withholds)' if f['withholds'] else ''}" for f in d["findings_of_read"]
     ]

@@ -266,12 +266,14 @@ class Rehearsals(_Part):
 
 
 class ImportedLogs(_Part):
-    """Where a study that was read from logs comes from; `planned_by`: what says which trials there should be."""
+    """Where a study that was read from logs comes from; `planned_by`: what says which trials there should be;
+    `said`: what people told the reader beside the logs (threshold, map, infra_errors, filter, strata, repeats)."""
 
     formats: list[str]
     sources: list[dict[str, Any]]
     planned_by: Literal["log", "plan", "protocol"]
     rows: dict[str, int]
+    said: dict[str, Any] = {}
 
 
 class Witnessed(_Part):

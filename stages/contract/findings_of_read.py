@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 FINDINGS_OF_READ = {
     "duplicate_rows": "The same trial stands in the log more than once with one outcome; it is counted once.",
     "conflicting_rows": "The same trial stands in the log more than once with several outcomes; none of them counts.",
@@ -25,6 +27,7 @@ FINDINGS_OF_READ = {
     "mixed_servers": "Trials of one arm were served by several models, providers or servers.",
     "waits_in_wall_time": "Wall time holds queueing and back-off; it compares nothing.",
     "tries_collapsed": "Several tries on one trial count as one trial, with the last of them as its outcome.",
+    "other_arms": "Rows of arms other than the two that are compared; they aren't counted.",
     "no_strata": "The log names no strata; all items are one.",
     "synthetic": "The log says of itself that its rows are synthetic.",
 }
@@ -36,3 +39,8 @@ WITHHOLDING = (
     "patch_differs",
 )
 """Those that withhold by default."""
+
+
+def withholds(kind: str, withhold_on: Sequence[str]) -> bool:
+    """Whether a finding withholds under a protocol: what is synthetic stays so, whatever a protocol says."""
+    return kind == "synthetic" or kind in withhold_on

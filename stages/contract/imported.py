@@ -13,7 +13,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from stages.contract import layout
-from stages.contract.digest import digest
+from stages.contract.digest import digest, rational_text
 from stages.contract.errors import InputError
 from stages.contract.protocol import Protocol, Study
 from stages.contract.task import Sha256
@@ -166,6 +166,9 @@ def is_imported(root: Path) -> bool:
 def read_imported(root: Path) -> Imported:
     """The manifest of an imported study, its own ids taken anew. Raises InputError."""
     made = validate(Imported, read_json(root / layout.MANIFEST), layout.MANIFEST)
+    if made.protocol.max_excluded_share != 0:
+        found = f"{layout.MANIFEST}: protocol.max_excluded_share"
+        raise InputError(found, rational_text(made.protocol.max_excluded_share), "0, as in any import", "ingest again")
     if (made.slice_id, made.study_id) != imported_ids(made.pack_sha256, made.protocol, made.arms):
         raise InputError(layout.MANIFEST, "ids that aren't of its own parts", "what ingest wrote", "ingest again")
     return made

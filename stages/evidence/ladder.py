@@ -9,6 +9,8 @@ from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from stages.contract.errors import InputError, UsageError
@@ -17,6 +19,8 @@ from stages.contract.protocol import Study
 from stages.contract.types import validate
 from stages.gate import decide_imported, imported_evidence
 from stages.ingest.build import Log, join, options_of, read_log
+from stages.ingest.model import ROWS, Notes
+from stages.ingest.settle import code, drop_cached, drop_copies, drop_same_trial
 from stages.ingest.strata import read_strata
 from stages.stats import show_p
 
@@ -29,7 +33,8 @@ def climb(
 ) -> dict[str, Any]:
     """Arms by pass rate, and every neighbouring pair judged on its common items.
 
-    `given` are the keys of an import block but for its paths. Returns `arms` (name, passed, items, rate, by rank),
+    `given` are the keys of an import block but for its paths. Returns `arms` (name, passed, items, missing, rate, by
+    rank),
     `pairs` (upper, lower, common, only_upper, only_lower, delta, lo, hi, p_sign_flip, separable, separable_in_family,
     reasons) and `unions` (an arm that passes just what others together pass). In a family of m
     pairs each is judged once more at 1/m of the alpha. Raises UsageError or InputError.
@@ -42,7 +47,8 @@ def climb(
     field, strata = read_strata(Path(), params.strata)
     options = options_of(params, protocol, field)
     logs = {name: read_log("candidate", own, params, options) for name, own in arms.items()}
-    passes = {name: _passes(name, log) for name, log in logs.items()}
+    counted = {name: _passes(name, log) for name, log in logs.items()}
+    passes = {name: shares for name, (shares, _) in counted.items()}
     ranked = sorted(passes, key=lambda name: (-_rate(passes[name]), name))
     pairs = []
     for upper, lower in pairwise(ranked):
@@ -65,6 +71,7 @@ def climb(
                 "name": name,
                 "passed": round(float(sum(passes[name].values())), 6),
                 "items": len(passes[name]),
+                "missing": counted[name][1],
                 "rate": round(float(_rate(passes[name])), 6),
             }
             for rank, name in enumerate(ranked, start=1)
@@ -74,16 +81,27 @@ def climb(
     }
 
 
-def _passes(name: str, log: Log) -> dict[str, Fraction]:
-    """Item to the share of its scored trials that passed."""
-    counts: dict[str, list[int]] = {}
-    for reading in log.readings:
-        rows = reading.rows.filter(pc.is_valid(reading.rows["status"]))
-        for item, status in zip(rows["item_id"].to_pylist(), rows["status"].to_pylist(), strict=True):
-            counts.setdefault(item, []).append(int(status == "passed"))
-    if not counts:
+def _passes(name: str, log: Log) -> tuple[dict[str, Fraction], int]:
+    """(item to the share of its trials that passed, trials without an outcome); placebos and copies don't count.
+
+    A trial without an outcome passes nothing here: an arm can't rise by leaving out what it would have failed.
+    """
+    table = pa.concat_tables([reading.rows for reading in log.readings])
+    table = table.filter(pc.invert(table["placebo"]))
+    arm = pa.repeat(pa.scalar("candidate"), table.num_rows)
+    rows = code(table.set_column(ROWS.get_field_index("arm"), ROWS.field("arm"), arm))
+    alive, notes = np.ones(table.num_rows, dtype=bool), Notes()
+    drop_cached(rows, alive, notes)
+    spoilt = drop_same_trial(rows, alive, notes)
+    spoilt |= drop_copies(rows, alive, notes)
+    known = pc.is_valid(table["status"]).to_numpy() & ~spoilt
+    passed = pc.fill_null(pc.equal(table["status"], "passed"), False).to_numpy() & ~spoilt
+    if not (alive & known).any():
         raise InputError(name, "no trial with an outcome", "at least one")
-    return {item: Fraction(sum(own), len(own)) for item, own in counts.items()}
+    size = len(rows.items)
+    won, of = np.bincount(rows.item[alive & passed], minlength=size), np.bincount(rows.item[alive], minlength=size)
+    shares = {item: Fraction(int(w), int(n)) for item, w, n in zip(rows.items, won, of, strict=True)}
+    return shares, int((alive & ~known).sum())
 
 
 def _rate(passes: Mapping[str, Fraction]) -> Fraction:
@@ -144,8 +162,9 @@ def ladder_lines(made: Mapping[str, Any]) -> list[str]:
     wide = max(len(arm["name"]) for arm in made["arms"])
     lines = []
     for arm in made["arms"]:
+        bare = f", {arm['missing']} trials without an outcome" if arm["missing"] else ""
         lines.append(
-            f"{arm['rank']:>4}  {arm['name']:<{wide}}  {arm['passed']:g} of {arm['items']} ({arm['rate']:.3f})"
+            f"{arm['rank']:>4}  {arm['name']:<{wide}}  {arm['passed']:g} of {arm['items']} ({arm['rate']:.3f}){bare}"
         )
         pair = between.get(arm["name"])
         if pair:

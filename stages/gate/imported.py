@@ -18,6 +18,7 @@ import pyarrow as pa
 from stages.contract import imported, layout, parquet, tables
 from stages.contract.digest import digest
 from stages.contract.errors import InputError
+from stages.contract.findings_of_read import withholds
 from stages.contract.imported import Imported, read_imported
 from stages.contract.text import read_json
 from stages.contract.types import plain
@@ -37,6 +38,13 @@ from stages.stats import alpha_spent, placebo_bound, sig6
 COUNTED = ("violations", "invented_imports", "invented_env", "unauthorised_files", "extended", "generated_lines")
 COMPARED = ("harness", "oracle", "time_budget", "tools")
 """What both arms must have had alike, as far as a log tells it."""
+NOT_IN_TABLES = frozenset(
+    (
+        *("no_negative_control", "arms_unequal", "not_interleaved", "no_session_evidence", "no_assumption_ledger"),
+        *("retrospective", "registration_missing"),
+    )
+)
+"""Reasons that speak of how trials were run. Any other means that what tables can show doesn't hold."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +174,7 @@ def decide_imported(ev: ImportedEvidence, alpha: Fraction | None = None) -> dict
         "reason": found[0] if found else PUBLISHED,
         "reasons": found,
         "reason_details": {r: details[r] for r in found},
-        "would_publish": not numbers and not counted["missing"] and "log_unsound" not in process,
+        "would_publish": not numbers and not process.keys() - NOT_IN_TABLES,
         "pack_id": manifest.pack_id,
         "pack_revision": manifest.pack_revision,
         "slice_id": manifest.slice_id,
@@ -198,6 +206,7 @@ def decide_imported(ev: ImportedEvidence, alpha: Fraction | None = None) -> dict
             "sources": [plain(source) for source in manifest.sources],
             "planned_by": manifest.planned_by,
             "rows": ev.read["rows"],
+            "said": ev.read.get("said", {}),
         },
         "headline": None,
         "headline_why": "withheld",
@@ -326,7 +335,7 @@ def _process(ev: ImportedEvidence, counted: Mapping[str, int]) -> dict[str, str]
         found["posthoc_exclusion"] = some([f"{r.rule} for {r.item_id}: {r.refused_why}" for r in refused.itertuples()])
     if counted["missing"]:
         found["trials_missing"] = f"{counted['missing']} of {counted['planned']} trials have no outcome in the logs"
-    unsound = [f for f in ev.read["findings"] if f["kind"] in protocol.withhold_on]
+    unsound = [f for f in ev.read["findings"] if withholds(f["kind"], protocol.withhold_on)]
     if unsound:
         found["log_unsound"] = some([f"{f['kind']}: {f['found']}" for f in unsound])
     unequal = _unequal(ev)

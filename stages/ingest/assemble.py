@@ -45,6 +45,7 @@ class Assembled:
     registered: list[str] | None
     legacy: dict[str, Any]
     labels: dict[str, str]  # their names of the arms to ours
+    first: dict[str, int]  # arm to its lowest repeat, as its log numbers them; here they count from 0
 
 
 def assemble(
@@ -59,7 +60,7 @@ def assemble(
     `strata` gives each item's stratum from elsewhere. `policy`: items of one arm only are `listed`, or `missing` in the
     other. Raises InputError where the logs can't be one study.
     """
-    table, labels = _joined(readings, names)
+    table, labels = _joined(readings, names, notes)
     rows = code(table)
     alive = np.ones(table.num_rows, dtype=bool)
     drop_cached(rows, alive, notes)
@@ -89,6 +90,7 @@ def assemble(
         next((list(r.registered) for _, r in readings if r.registered is not None), None),
         {key: value for _, reading in readings for key, value in reading.legacy.items()},
         labels,
+        dict(zip(ARMS, rows.first, strict=True)),
     )
 
 
@@ -107,7 +109,7 @@ def _plan(plans: Sequence[Planned]) -> Planned | None:
 
 
 def _joined(
-    readings: Sequence[tuple[str | None, Reading]], names: Mapping[str, str]
+    readings: Sequence[tuple[str | None, Reading]], names: Mapping[str, str], notes: Notes
 ) -> tuple[pa.Table, dict[str, str]]:
     """(all rows with our names of the arms, theirs to ours)."""
     labels: dict[str, str] = {}
@@ -130,9 +132,15 @@ def _joined(
                     "an arm in every row",
                     "or one log per arm: --candidate and --control",
                 )
-            labels |= _labels(sorted(pc.unique(theirs).to_pylist()), names)
+            own = set(pc.unique(theirs).to_pylist())
+            labels |= _labels(sorted(own), names)
             kept = pc.is_in(theirs, pa.array(sorted(labels)))
             rows = rows.filter(kept)
+            others = sorted(own - labels.keys())
+            if others:
+                count = len(theirs) - rows.num_rows
+                shown = ", ".join(map(repr, others[:5])) + (", …" if len(others) > 5 else "")
+                notes.add("other_arms", "rows", f"{count} rows of {len(others)} other arms: {shown}", count)
             made = _renamed(rows["arm"], labels)
         parts.append(rows.set_column(ROWS.get_field_index("arm"), ROWS.field("arm"), made))
     table = pa.concat_tables(parts)
@@ -202,7 +210,7 @@ def _items(rows: Coded, alive: Bools, plan: Planned | None, strata: Mapping[str,
     else:
         columns = _planned_items(rows, present.tolist(), plan, strata, label, cluster, placebo, digest)
     labels, ids = columns["stratum"], columns["item_id"]
-    if all(one is None for one in labels):
+    if strata is None and all(one is None for one in labels):
         notes.add("no_strata", "rows", f"{len(ids)} items in one stratum, `{ONE_STRATUM}`")
         columns["stratum"] = [ONE_STRATUM] * len(ids)
     elif None in labels:
@@ -234,7 +242,7 @@ def _planned_items(
         if own is not None and stratum is not None and own != stratum:
             raise InputError(f"item {item}", f"stratum {own}", f"{stratum}, as planned")
         columns["item_id"].append(item)
-        columns["stratum"].append((strata or {}).get(item) or own or stratum)
+        columns["stratum"].append(own or stratum if strata is None else strata.get(item))
         columns["cluster"].append(None if i is None else cluster[i])
         columns["placebo"].append(flag or (i is not None and bool(placebo[i])))
         columns["item_digest"].append(None if i is None else digest[i])

@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from stages.contract import parquet
 from stages.contract.design import check_design
-from stages.contract.digest import digest, short
+from stages.contract.digest import digest, rational_text, short
 from stages.contract.errors import InputError, one_line
-from stages.contract.findings_of_read import FINDINGS_OF_READ
+from stages.contract.findings_of_read import FINDINGS_OF_READ, withholds
 from stages.contract.imported import Imported, ImportedArm, ImportedArms, Source, imported_ids
 from stages.contract.importing import ImportParams, import_protocol
 from stages.contract.protocol import Protocol, Study
@@ -63,7 +63,20 @@ def build(root: Path, params: ImportParams, study: Study, protocol: Mapping[str,
         logs = [read_log(arm, [root / p for p in getattr(params, arm)], params, options) for arm in ARMS]
     names = {a: n for a, n in (("candidate", params.candidate_name), ("control", params.control_name)) if n is not None}
     allowed = read_allowlist(root / params.allow if params.allow else None)
-    return join(logs, names, strata, study, protocol, where, allowed)
+    return join(logs, names, strata, study, protocol, where, allowed, _said(params))
+
+
+def _said(params: ImportParams) -> dict[str, Any]:
+    """What people said beside the logs that bears on outcomes or bins; whoever reads the decision must know it."""
+    said = {
+        "threshold": None if params.threshold is None else rational_text(params.threshold),
+        "map": {ours: clean(theirs) for ours, theirs in sorted(params.map.items())},
+        "infra_errors": [clean(text) for text in params.infra_errors],
+        "filter": params.filter,
+        "strata": params.strata and Path(params.strata).name,  # a file's place is no part of what it says
+        "repeats": None if params.repeats == "log" else params.repeats,
+    }
+    return {key: value for key, value in said.items() if value}
 
 
 def options_of(params: ImportParams, protocol: Mapping[str, Any], field: str | None) -> Options:
@@ -89,8 +102,21 @@ def read_log(arm: str | None, paths: Sequence[Path], params: ImportParams, optio
         files, size, sha = digest_of(path)
         name = one_line(path.resolve().name, 500)
         sources.append(Source(path=name, arm=side, format=form.name, files=files, bytes=size, sha256=sha))
+    if params.repeats == "paths":
+        _unlike(paths, sources, notes)
     readings = [_cleaned(reading) for reading in _read(form, paths, options, notes, params.repeats)]
     return Log(arm, readings, sources, notes)
+
+
+def _unlike(paths: Sequence[Path], sources: Sequence[Source], notes: Notes) -> None:
+    """Note logs with the same bytes, which repeat no trial. Raises InputError where one file is given twice."""
+    seen: dict[str, Path] = {}
+    for path, source in zip(paths, sources, strict=True):
+        first = seen.setdefault(source.sha256, path)
+        if first is not path and first.resolve() == path.resolve():
+            raise InputError(path, "is given twice", "a log of its own for each repeat", "give it once")
+        if first is not path:
+            notes.add("cached_repeats", path.name, f"the same bytes as {first.name}: a copy repeats no trial")
 
 
 def join(
@@ -101,18 +127,32 @@ def join(
     protocol: Mapping[str, Any],
     where: object,
     allowed: Allowlist | None = None,
+    said: Mapping[str, Any] | None = None,
 ) -> Built:
     """Logs of two arms as one study; `names` are those of the arms, as people or the logs call them."""
     notes = Notes()
     notes.findings += [finding for log in logs for finding in log.notes.findings]
     readings = [(log.arm, reading) for log in logs for reading in log.readings]
+    _shared(logs, notes)
     policy = str(protocol.get("one_arm_items", "listed"))
     made = assemble(readings, names, strata, policy, notes)
     patches = [(log.arm or made.labels.get(p.arm or ""), p) for log in logs for r in log.readings for p in r.patches]
-    found = read_patches([(arm, patch) for arm, patch in patches if arm is not None], allowed, notes)
+    numbered = [
+        (arm, dataclasses.replace(patch, repeat=(patch.repeat or 0) - made.first[arm])) for arm, patch in patches if arm
+    ]
+    found = read_patches(numbered, allowed, notes)
     made = dataclasses.replace(made, ledger=with_assumptions(made.ledger, found, notes))
     agreed = import_protocol(protocol, made.repeats, where)
-    return _built(made, found.findings, agreed, study, [s for log in logs for s in log.sources], names, notes, where)
+    sources = [source for log in logs for source in log.sources]
+    return _built(made, found.findings, agreed, study, sources, names, notes, where, said or {})
+
+
+def _shared(logs: Sequence[Log], notes: Notes) -> None:
+    """Note logs that stand under both arms."""
+    held = [{source.sha256: source.path for source in log.sources} for log in logs]
+    for sha, path in sorted(held[0].items()) if len(held) == 2 else ():
+        if sha in held[1]:
+            notes.add("restated_run", path, "one log, the same bytes, is given under both arms")
 
 
 def _read(form: Format, paths: Sequence[Path], options: Options, notes: Notes, repeats: str) -> list[Reading]:
@@ -129,7 +169,8 @@ def _read(form: Format, paths: Sequence[Path], options: Options, notes: Notes, r
             raise InputError(path, "numbers its repeats itself", "one repeat per path", "leave --repeats out")
         column = pa.repeat(pa.scalar(number, pa.int64()), reading.rows.num_rows)
         rows = reading.rows.set_column(ROWS.get_field_index("repeat"), ROWS.field("repeat"), column)
-        found.append(dataclasses.replace(reading, rows=rows))
+        patches = [dataclasses.replace(patch, repeat=number) for patch in reading.patches]
+        found.append(dataclasses.replace(reading, rows=rows, patches=patches))
     return found
 
 
@@ -158,6 +199,7 @@ def _built(
     names: Mapping[str, str],
     notes: Notes,
     where: object,
+    said: Mapping[str, Any],
 ) -> Built:
     if made.repeats > protocol.trial_budget:
         found = f"{made.repeats} repeats in the logs"
@@ -179,13 +221,14 @@ def _built(
                 "found": one_line(clean(f.found), 600),
                 "count": f.count,
                 "items": [one_line(i, 200) for i in f.items],
-                "withholds": f.kind in protocol.withhold_on,
+                "withholds": withholds(f.kind, protocol.withhold_on),
             }
             for f in notes.findings
         ],
         "excluded": [{"item_id": i, "rule": rule, "time": time} for i, rule, time in made.excluded],
         "registered": made.registered,
         "legacy": made.legacy,
+        "said": dict(said),
         "rows": {"trials": made.trials.num_rows, "scored": made.ledger.num_rows},
     }
     digests = {"items": parquet.rows_sha256(made.items), "trials": parquet.rows_sha256(made.trials)}

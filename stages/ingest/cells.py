@@ -12,6 +12,7 @@ from stages.contract.errors import InputError
 from stages.contract.protocol import QuotaState
 from stages.ingest.lines import finite
 from stages.ingest.model import STATUSES
+from stages.ingest.secrets import clean
 from stages.ingest.table_blocks import Block
 
 _QUOTA = get_args(QuotaState)
@@ -39,12 +40,12 @@ def _name(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    if not isinstance(value, str | int | float):
+    if not isinstance(value, str | int | float) or value != value:
         raise _Refused("text")
     made = "".join(c if c.isprintable() else " " for c in str(value))
     if any("\ud800" <= c <= "\udfff" for c in made):
         raise _Refused("text that is valid Unicode")
-    return made[:MAX_TEXT]
+    return clean(made)[:MAX_TEXT]
 
 
 def _number(value: Any) -> float:

@@ -10,6 +10,7 @@ from typing import Any
 
 from stages.contract.errors import InputError
 from stages.contract.text import kind
+from stages.ingest import secrets
 
 MAX_NAME = 500
 _CUT = "[cut]"
@@ -111,7 +112,8 @@ def clean(value: str, most: int = 200) -> str:
     head = value[:20_000].strip()
     line = next((part.strip() for part in head.splitlines() if part.strip()), "")[:4_000]
     safe = "".join(c if c.isprintable() and not "\ud800" <= c <= "\udfff" else " " for c in line)
-    safe = _SECRETS.sub(lambda found: f"{found['url'] or ''}{_CUT}", safe).strip()
+    safe = _SECRETS.sub(lambda found: f"{found['url'] or ''}{_CUT}", safe)
+    safe = secrets.clean(safe, _CUT).strip()
     return safe if len(safe) <= most else f"{safe[: most - 1]}…"
 
 

@@ -22,6 +22,7 @@ from stages.contract.errors import one_line
 from stages.contract.trees import FILE, LINK, Change
 from stages.ingest.diffs import FileDiff, only_machinery, parse_diff, weakened
 from stages.ingest.patch_pieces import Piece, pieces
+from stages.ingest.secrets import clean
 
 _ALL = Allow((), False, (), ("**",))
 _UNSEEN = "no such module in the tree"
@@ -83,7 +84,7 @@ def patch_ledger(diff: bytes | Sequence[FileDiff], allow: Allow | task.Allow, wh
             how = f"{len(piece.alone)} added lines in pieces that can't be parsed without the rest of the file"
             findings.append(Finding("unexamined", path, 0, path, how, "note"))
     lines = sum(len(file.added) for file in files if not file.binary and file.mode_after != LINK)
-    tidy = {replace(f, symbol=one_line(f.symbol, 120), how=one_line(f.how, 200)) for f in findings}
+    tidy = {replace(f, symbol=one_line(clean(f.symbol), 120), how=one_line(clean(f.how), 200)) for f in findings}
     ledger = Ledger(tuple(sorted(tidy, key=lambda f: f.key)), lines, False)
     return PatchLedger(ledger, unread, only_machinery(files), weakened(files))
 

@@ -30,6 +30,7 @@ class Coded:
     repeat: Ints
     status: Ints  # rank among the statuses that occur; -1: no outcome
     table: pa.Table
+    first: tuple[int, int]  # each arm's lowest repeat, as its log numbers them
 
 
 def ranks(values: pa.ChunkedArray) -> tuple[list[str], Ints]:
@@ -54,11 +55,13 @@ def code(table: pa.Table) -> Coded:
     items, item = ranks(table["item_id"])
     arm = np.asarray(pc.equal(table["arm"], "control").to_numpy(zero_copy_only=False)).astype(np.int64)
     repeat = np.array(pc.fill_null(table["repeat"], 0).to_numpy(zero_copy_only=False), dtype=np.int64)
+    first = [0, 0]
     for a in (0, 1):
         mine = arm == a
         if mine.any():
-            repeat[mine] -= repeat[mine].min()
-    return Coded(items, item, arm, repeat, ranks(table["status"])[1], table)
+            first[a] = int(repeat[mine].min())
+            repeat[mine] -= first[a]
+    return Coded(items, item, arm, repeat, ranks(table["status"])[1], table, (first[0], first[1]))
 
 
 def named(rows: Coded, which: Ints, most: int = 50) -> list[str]:
@@ -108,8 +111,8 @@ def drop_copies(rows: Coded, alive: Bools, notes: Notes) -> Bools:
     """Rows of one item, arm and repeat: equal outcomes are counted once, others leave none. True: none counts."""
     spoilt = np.zeros(len(alive), dtype=bool)
     where = np.flatnonzero(alive)
-    most = int(rows.repeat.max(initial=0)) + 1
-    key = (rows.item[where] * 2 + rows.arm[where]) * most + rows.repeat[where]
+    numbers, rank = np.unique(rows.repeat[where], return_inverse=True)  # their numbers may be as large as seeds are
+    key = (rows.item[where] * 2 + rows.arm[where]) * len(numbers) + rank
     same: list[int] = []
     torn: list[int] = []
     for group in groups(key, where):

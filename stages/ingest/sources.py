@@ -44,6 +44,8 @@ def format_of(paths: Sequence[Path], wanted: str) -> Format:
 def _there(path: Path) -> None:
     if not path.exists():
         raise MissingInput(path, "doesn't exist", "a log")
+    if not path.is_file() and not path.is_dir():
+        raise InputError(path, "is no regular file", "a log")  # a pipe or a device may never end
     if path.is_file() and not path.stat().st_size:
         raise InputError(path, "is empty", "a log")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from stages.contract.errors import InputError, one_line
 from stages.contract.limits import MAX_PATH_CHARS, PATCH_BYTES
+from stages.ingest import secrets
 
 _PRO = re.compile(r"instance_(.+?)-[0-9a-f]{40}(?:-v.*)?")
 _SMITH = re.compile(r"([^.]+__[^.]+)\.[0-9a-f]{8}(?:\..*)?")
@@ -75,7 +76,7 @@ def text_of(value: Any, most: int = 240) -> str | None:
 
 def without_secrets(text: str) -> str:
     """Keys, tokens, credentials in addresses and e-mail addresses cut out."""
-    return _SECRETS.sub("[cut]", text)
+    return secrets.clean(_SECRETS.sub("[cut]", text), "[cut]")
 
 
 def first_line(text: str) -> str:

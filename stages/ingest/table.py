@@ -48,6 +48,7 @@ _PLAIN: tuple[tuple[str, str, str], ...] = (
     ("served_by", "served_by", "text"),
     ("started_at", "started_at", "moment"),
 )
+_CUT_SHORT = ("broken", "timeout", "aborted", "lost")
 SESSION = ("server_id", "queue_ms", "retries", "quota_state", "route_changed")
 NAMES = {name for _, name, _ in _PLAIN} | {"passed", "status", "patch", "synthetic", "evidence"}
 
@@ -93,6 +94,8 @@ def _add(rows: Rows, block: Block, source: int, options: Options, notes: Notes, 
         if options.strata not in block.columns:
             raise InputError(block.where, f"no column {options.strata}", f"one of {', '.join(block.columns)[:300]}")
     for ours in options.columns:
+        if ours not in NAMES:
+            raise InputError(f"--map: {ours}", "no column of ours", f"one of {', '.join(sorted(NAMES))}")
         if options.columns[ours] not in block.columns:
             raise InputError(
                 block.where,
@@ -145,7 +148,7 @@ def _outcomes(
         raise InputError(block.where, "no column passed or status", "one of the two", todo)
     said = cells.read(theirs["status"], "status") if "status" in both else []
     if both == ["status"]:
-        return {"status": said}
+        return {"status": _aborted(said, made)}
     statuses, scores, out = cells.passes(theirs["passed"], options.threshold)
     if out:
         notes.add("score_out_of_range", block.path.name, f"{len(out)} scores outside of 0 to 1", len(out))
@@ -153,11 +156,16 @@ def _outcomes(
         odd = next((i for i, s in enumerate(said) if (s == "passed") != (statuses[i] == "passed")), None)
         if odd is not None:
             raise InputError(block.place(odd), f"status {said[odd]}, passed {statuses[odd]}", "two columns that agree")
-        return {"status": said, "score": scores}
-    if "reason" in made:
-        pairs = zip(statuses, made["reason"], strict=True)
-        statuses = [status if reason is None else "aborted" for status, reason in pairs]
-    return {"status": statuses, "score": scores}
+        return {"status": _aborted(said, made), "score": scores}
+    return {"status": _aborted(statuses, made), "score": scores}
+
+
+def _aborted(statuses: list[Any], made: Mapping[str, Any]) -> list[Any]:
+    """Statuses in which a row with a reason to abort is aborted, unless it says otherwise how it was cut short."""
+    if "reason" not in made:
+        return statuses
+    pairs = zip(statuses, made["reason"], strict=True)
+    return [status if reason is None or status in _CUT_SHORT else "aborted" for status, reason in pairs]
 
 
 FORMAT = Format("table", sniff, read, both_arms=True)

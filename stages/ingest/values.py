@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from stages.contract.errors import InputError
 from stages.contract.text import kind
+from stages.ingest import secrets
 from stages.ingest.lines import finite
 from stages.ingest.model import Notes, Rows
 
@@ -71,7 +72,7 @@ def clean(text: str) -> str | None:
     line = text.rstrip()[-_LOOKED_AT:].splitlines()[-1].strip() if lines[0].startswith("Traceback") else lines[0]
     if len(line) > _LOOKED_AT:
         line = line[:_LOOKED_AT].rsplit(None, 1)[0]  # half of a secret wouldn't be known as one
-    line = _SECRETS.sub("[cut]", line)
+    line = secrets.clean(_SECRETS.sub("[cut]", line), "[cut]")
     shown = "".join(c if c.isprintable() else " " for c in line)[:MAX_REASON].strip()
     return shown or None
 

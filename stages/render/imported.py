@@ -114,10 +114,15 @@ def _study(d: dict[str, Any]) -> str:
         ["manifest", f"`{d['manifest_sha256']}`"],
         ["formats", text(", ".join(read["formats"]))],
         ["planned trials come from", f"the {read['planned_by']}"],
+        *_told(read["said"]),
         *_sources(read["sources"]),
         *([key, text(value, 400)] for key, value in sorted(d["disclosure"].items()) if value),
     ]
     return "## Study\n\n" + table(["", ""], rows)
+
+
+def _told(said: dict[str, Any]) -> list[list[object]]:
+    return [[f"read with `{key}`", text(value, 400)] for key, value in sorted(said.items())]
 
 
 def _sources(sources: list[dict[str, Any]]) -> list[list[object]]:

@@ -94,3 +94,20 @@ def test_nine_public_agents_with_different_ids() -> None:
         wins = sum(one[i] and not two[i] for i in common)
         losses = sum(two[i] and not one[i] for i in common)
         assert (pair["wins"], pair["losses"]) == (wins, losses)
+
+
+def test_no_arm_rises_by_what_it_leaves_out_copies_or_adds_as_placebos(tmp_path: Path) -> None:
+    rows = {
+        "shy": [row(i, 1) for i in range(25)] + [row(i, None) for i in range(25, 60)],
+        "loud": [row(i, int(i < 20)) for i in range(60)] + [row(f"p{i}", 1, placebo=True) for i in range(100)],
+        "torn": [row(i, int(i < 22)) for i in range(60)] + [row(0, 1)] * 9 + [row(1, 0)],
+        "plain": [row(i, int(i < 50)) for i in range(60)],
+    }
+    made = climb({name: [write_rows(tmp_path / f"{name}.jsonl", own)] for name, own in rows.items()}, {}, {}, "test")
+    assert [(a["name"], a["passed"], a["items"], a["missing"]) for a in made["arms"]] == [
+        ("plain", 50, 60, 0),
+        ("shy", 25, 60, 35),
+        ("torn", 21, 60, 1),
+        ("loud", 20, 60, 0),
+    ]
+    assert "25 of 60 (0.417), 35 trials without an outcome" in "\n".join(ladder_lines(made))

@@ -12,6 +12,9 @@ import pytest
 from stages.contract import layout, parquet
 from stages.contract.decision import Decision
 from stages.contract.errors import InputError
+from stages.contract.importing import ImportParams
+from stages.contract.types import validate
+from stages.evidence.importing import judge
 from tests.support.logs import adds_up, both, found, judged, row, write_rows
 
 CLEAR = [(1, 0)] * 12 + [(0, 1)] + [(1, 1)] * 7  # 12 won, 1 lost, 7 tied: Δ 11/20
@@ -312,7 +315,11 @@ def test_rows_that_call_themselves_synthetic_stay_so(tmp_path: Path) -> None:
 
 
 def test_the_protocol_says_which_findings_withhold(tmp_path: Path) -> None:
-    d = judged(tmp_path, both(CLEAR, synthetic=True), {"withhold_on": []})
+    rows = both(CLEAR)
+    for at, one in enumerate(rows):
+        one["served_model"] = f"model-{at // 2 % 2}"
+    assert not judged(tmp_path / "strict", rows)["would_publish"]
+    d = judged(tmp_path, rows, {"withhold_on": []})
     assert d["would_publish"]
     assert any("withhold_on" in said for said in d["departures"])
 
@@ -342,7 +349,10 @@ def test_two_logs_of_one_arm_each(tmp_path: Path) -> None:
 
     d = judge(tmp_path / "out", ImportParams(**paths), {}, "test")
     assert (d["summary"]["delta"], d["counts"]["planned"]) == (0.55, 40)
-    again = judge(tmp_path / "b", ImportParams(**{k: v * 2 for k, v in paths.items()}, repeats="paths"), {}, "test")
+    for arm, own_paths in paths.items():
+        once_more = [{**json.loads(line), "wall_s": 2} for line in Path(own_paths[0]).read_text().splitlines()]
+        own_paths.append(str(write_rows(tmp_path / f"{arm}-2.jsonl", once_more)))
+    again = judge(tmp_path / "b", ImportParams(**paths, repeats="paths"), {}, "test")
     assert (again["counts"]["planned"], again["protocol"]["trial_budget"]) == (80, 2)
 
 
@@ -372,3 +382,146 @@ def test_what_was_edited_by_hand_is_not_believed(tmp_path: Path, name: Path) -> 
         parquet.pq.write_table(table, path)
     with pytest.raises(InputError):
         report(root)
+
+
+@pytest.mark.parametrize(
+    ("rows", "protocol", "reason"),
+    [
+        (
+            both(CLEAR) + [row("empty", 1, arm, placebo=True) for arm in ("candidate", "control")],
+            {},
+            "placebo_passed",
+        ),
+        (both([(1, 0)] * 8 + [(0, 1)] * 4 + [(1, 1)] * 10), {"alpha": "0.5"}, "protocol_below_floor"),
+    ],
+)
+def test_what_tables_show_to_be_wrong_stands_in_the_way_of_separable(
+    tmp_path: Path, rows: list[dict[str, Any]], protocol: dict[str, Any], reason: str
+) -> None:
+    d = judged(tmp_path, rows, protocol)
+    assert reason in d["reasons"]
+    assert not d["would_publish"]
+
+
+TEST_EDIT = """\
+diff --git a/tests/test_a.py b/tests/test_a.py
+--- a/tests/test_a.py
++++ b/tests/test_a.py
+@@ -1 +1 @@
+-assert 0
++assert 1
+"""
+
+
+@pytest.mark.parametrize("first", [0, 1, 7])
+def test_a_patch_belongs_to_its_trial_however_repeats_are_numbered(tmp_path: Path, first: int) -> None:
+    d = judged(tmp_path, both([(1, 0)] * 20, repeat=first, patch=TEST_EDIT))
+    assert found(d)["machinery_only"] == (20, False)
+    assert (d["arms"]["candidate"]["passes"], d["arms"]["candidate"]["broken"]) == (0, 20)
+
+
+def test_each_path_brings_its_own_patches_where_paths_are_repeats(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"repeats": "paths"}
+    for arm, passed in (("candidate", 1), ("control", 0)):
+        for number in (0, 1):
+            rows = [row(i, passed, patch=TEST_EDIT, wall_s=number) for i in range(20)]
+            given.setdefault(arm, []).append(str(write_rows(tmp_path / f"{arm}-{number}.jsonl", rows)))
+    d = judge(tmp_path / "out", validate(ImportParams, given, "test"), {}, "test")
+    assert d["arms"]["candidate"]["trials"] == 40
+    assert d["arms"]["candidate"]["broken"] == 40
+
+
+def test_repeats_may_be_numbered_as_high_as_seeds_are(tmp_path: Path) -> None:
+    # items 0 and 2**14 with a repeat of 2**49 - 1 had one key as 64-bit numbers
+    rows = [row(f"i{i:05d}", 1, arm) | {"repeat": r} for i in range(2**14 + 2) for arm, r in SEEDED]
+    d = judged(tmp_path, rows)
+    assert found(d) == {}
+    assert d["counts"]["planned"] == d["counts"]["scored"] == len(rows)
+
+
+SEEDED = [(arm, repeat) for arm in ("candidate", "control") for repeat in (0, 2**49 - 1)]
+
+
+@pytest.mark.parametrize("columns", [("status",), ("passed", "status"), ("passed",)])
+def test_a_row_with_a_reason_to_abort_is_not_passed_whatever_its_columns(
+    tmp_path: Path, columns: tuple[str, ...]
+) -> None:
+    rows = both([(1, 0)] * 20)
+    for one in rows:
+        said = {"status": "passed" if one["passed"] else "timeout", "passed": one.pop("passed")}
+        one |= {name: said[name] for name in columns} | {"abort_reason": "killed"}
+    d = judged(tmp_path, rows)
+    one, two = d["arms"]["candidate"], d["arms"]["control"]
+    assert (one["passes"], one["aborts"]) == (0, 20)
+    assert (two["aborts"], two["timeouts"]) == ((20, 0) if columns == ("passed",) else (0, 20))
+
+
+def test_a_copy_of_a_log_is_no_repeat(tmp_path: Path) -> None:
+    one, two = (write_rows(tmp_path / f"{p}.jsonl", [row(i, p) for i in range(20)]) for p in (1, 0))
+    (tmp_path / "copy.jsonl").write_bytes(one.read_bytes())
+    given = {"candidate": [str(one), str(tmp_path / "copy.jsonl")], "control": [str(two)], "repeats": "paths"}
+    d = judge(tmp_path / "out", validate(ImportParams, given | {"control": [str(two)]}, "test"), {}, "test")
+    assert found(d)["cached_repeats"] == (1, True)
+    given["candidate"] = [str(one)] * 2
+    with pytest.raises(InputError, match="is given twice"):
+        judge(tmp_path / "again", validate(ImportParams, given, "test"), {}, "test")
+    assert not (tmp_path / "again").exists()
+
+
+def test_one_log_under_both_arms_is_a_restated_run(tmp_path: Path) -> None:
+    path = str(write_rows(tmp_path / "rows.jsonl", [row(i, i % 2) for i in range(40)]))
+    params = validate(ImportParams, {"candidate": [path], "control": [path]}, "test")
+    d = judge(tmp_path / "out", params, {"claim": "noninferiority", "margin": "0.1"}, "test")
+    assert found(d)["restated_run"] == (1, True)
+    assert not d["would_publish"]
+
+
+def test_a_column_that_is_none_of_ours_can_not_be_mapped(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--map: abort_reson: no column of ours"):
+        judged(tmp_path, both(CLEAR), map={"abort_reson": "passed"})
+
+
+def test_rows_of_other_arms_are_told_and_not_counted(tmp_path: Path) -> None:
+    d = judged(tmp_path, both(CLEAR) + [row(i, 0, "candidate ") for i in range(7)])
+    assert found(d)["other_arms"] == (7, False)
+    assert "'candidate '" in next(f["found"] for f in d["findings_of_read"] if f["kind"] == "other_arms")
+    assert d["counts"]["planned"] == 40
+
+
+def test_no_manifest_can_be_edited_to_let_exclusions_pass(tmp_path: Path) -> None:
+    from stages.contract.imported import Imported, imported_ids, read_imported
+
+    judged(tmp_path, both(CLEAR))
+    path = tmp_path / "out" / layout.MANIFEST
+    value = json.loads(path.read_bytes())
+    value["protocol"]["max_excluded_share"] = "1/20"
+    made = Imported.model_validate(value)
+    value["slice_id"], value["study_id"] = imported_ids(made.pack_sha256, made.protocol, made.arms)
+    path.write_text(json.dumps(value))
+    with pytest.raises(InputError, match="max_excluded_share"):
+        read_imported(tmp_path / "out")
+
+
+@pytest.mark.parametrize("named", ["another,one\n", "item-000,one\n"])
+def test_a_file_of_strata_names_every_item_or_is_refused(tmp_path: Path, named: str) -> None:
+    strata = tmp_path / "strata.csv"
+    strata.write_text(f"item_id,stratum\n{named}")
+    with pytest.raises(InputError, match="no stratum"):
+        judged(tmp_path, both(CLEAR), strata=str(strata))
+
+
+def test_a_decision_says_what_its_reader_was_told(tmp_path: Path) -> None:
+    told: dict[str, Any] = {"threshold": "0.3", "map": {"passed": "score"}, "infra_errors": ["timed out"]}
+    rows = [{**r, "score": r.pop("passed") / 2} for r in both(CLEAR)]
+    d = judged(tmp_path, rows, **told)
+    assert d["imported"]["said"] == told | {"threshold": "0.3"}
+    report = (tmp_path / "out" / layout.REPORT_MD).read_text()
+    assert all(f"read with `{key}`" in report for key in told)
+    Decision.model_validate(d)
+
+
+def test_no_protocol_makes_synthetic_rows_real(tmp_path: Path) -> None:
+    d = judged(tmp_path, both(CLEAR, synthetic=True), {"withhold_on": []})
+    assert found(d)["synthetic"] == (2 * len(CLEAR), True)
+    assert "log_unsound" in d["reasons"]
+    assert not d["would_publish"]

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from stages.contract.errors import InputError
+from stages.ingest.sources import format_of
 from tests.cli.refusals import Ended, call, snapshot
 
 GOOD = '{"item_id": "a", "arm": "candidate", "passed": true}\n{"item_id": "a", "arm": "control", "passed": false}\n'
@@ -216,3 +218,12 @@ def test_a_torn_last_line_loses_one_row_and_says_so(
     assert "line 41 is cut off" in kinds["torn_line"]
     assert "log_unsound" in decision["reasons"]
     assert decision["counts"]["planned"] == 40
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_or_a_device_in_the_place_of_a_log_is_refused_unread(tmp_path: Path) -> None:
+    pipe = tmp_path / "rows.jsonl"
+    os.mkfifo(pipe)
+    for path in (pipe, Path(os.devnull)):
+        with pytest.raises(InputError, match="is no regular file"):
+            format_of([path], "table")

@@ -177,7 +177,7 @@ def test_nothing_secret_leaves_the_log(tmp_path: Path) -> None:
     read = Read(FORMAT, path)
     told = json.dumps([read.rows, dict(read.reading.facts[""]), [f.found for f in read.notes.findings]])
     assert not [word for word in (SECRET, "someone", "do it") if word in told]
-    assert read.of(A)[0][1] == "AuthenticationError: Authorization: [cut] [cut]"
+    assert read.of(A)[0][1] == "AuthenticationError: [cut]"
     assert read.reading.facts[""] == {
         "name": "CodeActAgent",
         "version": "abc123",

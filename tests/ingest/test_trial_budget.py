@@ -241,3 +241,14 @@ def test_cut_or_changed_bytes_give_an_error_or_a_reading(
     paths[which].write_bytes(data[:at] if cut else data[:at] + bytes([byte]) + data[at + 1 :])
     with suppress(WeighbridgeError):
         look(paths)
+
+
+def test_a_file_of_strata_is_not_mixed_with_those_of_the_pack(tmp_path: Path) -> None:
+    from stages.contract.importing import ImportParams
+    from stages.contract.protocol import Study
+    from stages.ingest.build import build
+
+    (tmp_path / "strata.csv").write_text("item_id,stratum\nshort-01,mine\n")
+    params = ImportParams(logs=[str(path) for path in put(tmp_path)], strata="strata.csv")
+    with pytest.raises(WeighbridgeError, match="trap-01: no stratum"):
+        build(tmp_path, params, Study(), {}, "test")
