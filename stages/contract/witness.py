@@ -36,7 +36,9 @@ def _library() -> Any:
 
 def request_for(entry: Registered) -> bytes:
     """The request that an authority answers, DER."""
-    made = _library().TimestampRequestBuilder().data(entry.stamped()).nonce(nonce=False).build()
+    library = _library()
+    asked = library.TimestampRequestBuilder().hash_algorithm(library.HashAlgorithm.SHA256)
+    made = asked.data(entry.stamped()).nonce(nonce=False).build()
     return bytes(made.as_bytes())
 
 
@@ -71,16 +73,16 @@ def check_token(
         raise InputError(where, f"{len(response):,} bytes", f"{_EXPECTED}, at most {MAX_TOKEN_BYTES:,} bytes")
     try:
         made = library.decode_timestamp_response(response)
-    except ValueError as error:
+        at = made.tst_info.gen_time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except ValueError as error:  # also of an authority that refused
         raise InputError(where, f"can't be read ({one_line(error, 100)})", _EXPECTED) from None
     why = "no root certificate was given"
     for root in roots:
         try:
             library.VerifierBuilder(roots=[root]).build().verify_message(made, entry.stamped())
-        except library.VerificationError as error:
+        except (library.VerificationError, ValueError) as error:
             why = one_line(error, 200)
             continue
-        at = made.tst_info.gen_time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         return Witness(at, root.fingerprint(SHA256()).hex()), root
     raise InputError(where, f"isn't a witness of this entry: {why}", _EXPECTED, "ask with `register --request`")
 
