@@ -14,8 +14,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.bundles import make_bundle
+
 ROOT = Path(__file__).resolve().parents[2]
-NEEDED = ("numpy", "scipy", "pandas", "pyarrow", "pydantic", "pyyaml", "rfc8785")
+NEEDED = (
+    "numpy",
+    "scipy",
+    "pandas",
+    "pyarrow",
+    "pydantic",
+    "pyyaml",
+    "rfc8785",
+    "gitpython",
+    "packaging",
+    "typer",
+    "ast-grep-py",
+    "libcst",
+)
 """What a decision is computed with, of all that the project depends on."""
 ENDS = {"lowest": "lowest-direct", "newest": "highest"}
 NAMES = ("brackets, weights", "clusters, odd weights", "at the edge of a digit")
@@ -99,3 +114,21 @@ def test_decisions_are_the_same_bytes_under_the_oldest_and_the_newest_libraries(
         for threads in (1, 2):
             found = decisions(python, 10 * order + threads, threads)
             assert found == here, (end, installed(python), threads, differences(here, found))
+
+
+@pytest.mark.heavy
+def test_a_bundle_verifies_under_the_oldest_and_the_newest_libraries(
+    pythons: dict[str, Path], ran: Path, tmp_path: Path
+) -> None:
+    bundled = make_bundle(ran, tmp_path / "study.zip")
+    decision = json.loads((ran / "reports/decision.json").read_bytes())
+    code = "import json, sys; from pathlib import Path; from stages.evidence.verify import verify\n"
+    code += "found = verify(Path(sys.argv[1])); print(json.dumps([found.line(), found.decision]))"
+    for end, python in pythons.items():
+        told = subprocess.run(
+            [str(python), "-c", code, str(bundled)], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert told.returncode == 0, (end, told.stderr)
+        line, derived = json.loads(told.stdout)
+        assert line.startswith("verified: "), (end, installed(python), line)
+        assert derived == decision
