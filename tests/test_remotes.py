@@ -52,7 +52,9 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 def pushed(s3: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A committed study of arms that cost money, whose artefacts lie in S3, and nowhere else but in its own cache."""
     paid = {"candidate": {"paid": True}, "control": {"paid": True}}
-    root = make_study(tmp_path_factory.mktemp("pushed") / "study", arms=paid)
+    root = make_study(
+        tmp_path_factory.mktemp("pushed") / "study", items=2, placebos=1, arms=paid, protocol={"trial_budget": 1}
+    )
     stage(root, *PIPELINE, env={"WEIGHBRIDGE_SPEND": "yes"})
     start_study(root)
     sh(root, "dvc", "commit", "-f", "-q")

@@ -25,7 +25,7 @@ ENV = {
     **{"GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.invalid"},
     **{"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "PYTHONPATH": str(REPO)},
 }
-DEMANDED = {"require_registration": "self_dated"}
+DEMANDED = {"require_registration": "self_dated", "trial_budget": 1}
 TSA = """
 [tsa]
 default_tsa = me
@@ -75,7 +75,7 @@ def under_git(root: Path) -> None:
 
 @pytest.fixture(scope="module")
 def frozen_study(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_study(tmp_path_factory.mktemp("registered") / "study", protocol=DEMANDED)
+    root = make_study(tmp_path_factory.mktemp("registered") / "study", items=2, placebos=1, protocol=DEMANDED)
     stage(root, "freeze", "preflight")
     under_git(root)
     return root
@@ -192,7 +192,7 @@ def test_withdrawn_is_no_look_and_registered_is_one(fresh: Path) -> None:
     campaign = json.loads((fresh / layout.CAMPAIGN).read_bytes())
     assert campaign["look"] == 2
     assert [one["campaign"] for one in campaign["earlier_looks"]] == ["a"]
-    assert campaign["lineage"]["reused"]["count"] == 6
+    assert campaign["lineage"]["reused"]["count"] == 3
 
 
 def test_eight_at_once_leave_one_whole_chain(fresh: Path) -> None:
@@ -227,6 +227,14 @@ def test_a_removed_rewritten_or_forked_registry_is_named_by_verify(finished: Pat
     def copy(name: str) -> Path:
         root = tmp_path / name
         shutil.copytree(finished, root)
+        sh(
+            root,
+            "git",
+            "reset",
+            "-q",
+            "--hard",
+            json.loads((root / layout.CAMPAIGN).read_bytes())["registry"]["commit"],
+        )
         return root
 
     def differs(root: Path) -> str:

@@ -216,7 +216,7 @@ def test_nothing_of_a_rehearsal_is_in_the_studys_own_record(rehearsed: Path, tmp
     freeze(root)
     journal = Journal(layout.journal(root))
     how: dict[str, Any] = {"events": [], "pack_path": "data/pack"}
-    record = make_record(root, read_plan(root), read_manifest(root), journal, find("none"), how)
+    record = make_record(root, read_plan(root), read_manifest(root), journal, find("none"), how, print)
     journal.close()
     assert (record["look"], record["earlier_looks"], record["candidates"]) == (1, [], ["able"])
 

@@ -217,10 +217,9 @@ def check_raw_flips(path: Path, signer: Signer, folder: Path, count: int) -> Non
         raw[at] ^= 1
 
 
-@pytest.mark.parametrize("fits", [False, True], ids=["flip", "flip that bundle.json follows"])
-def test_a_flipped_byte_of_any_file_is_named(signed: tuple[Path, Signer], tmp_path: Path, fits: bool) -> None:
-    check_flips(*signed, tmp_path, 32, fits=fits)
-    check_raw_flips(*signed, tmp_path, 20)
+def test_a_flipped_byte_of_any_file_is_named(signed: tuple[Path, Signer], tmp_path: Path) -> None:
+    check_flips(*signed, tmp_path, 1, fits=True)
+    check_raw_flips(*signed, tmp_path, 10)
 
 
 @pytest.mark.heavy

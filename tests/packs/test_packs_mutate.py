@@ -176,7 +176,7 @@ def test_looks_are_counted_on_the_lineage(tmp_path: Path) -> None:
         )
         manifest, plan = freeze(root), read_plan(root)
         assert changed_pack(root, plan, journal) is None, "another seed is no edit under the same name"
-        record = make_record(root, plan, manifest, journal, isolation, {"events": [], "pack_path": "data/pack"})
+        record = make_record(root, plan, manifest, journal, isolation, {"events": [], "pack_path": "data/pack"}, print)
         looks.append((record["look"], record["pack_id"], record["pack_revision"]))
         row = {"plan": plan.sha256(), "slice": manifest.slice_id, "record": record}
         journal.open_campaign({**record, **row})
