@@ -13,6 +13,7 @@ from stages.contract.imported import is_imported
 
 if TYPE_CHECKING:
     from stages.gate import Evidence
+    from stages.render.page.page import Shown
 
 INPUTS = [
     *(layout.PLAN, layout.MANIFEST, layout.ADMITTED, layout.CAMPAIGN),
@@ -38,41 +39,49 @@ def documents(root: Path, evidence: Evidence | None = None) -> tuple[dict[str, A
     """
     from stages.gate import REASONS, RULES
     from stages.render import flat_metrics
+    from stages.render.page import html_page
 
     says = {key: reason.says for key, reason in REASONS.items()} | {key: rule.says for key, rule in RULES.items()}
     changes = {key: reason.change for key, reason in REASONS.items()}
-    decision, text = _imported(root, says, changes) if is_imported(root) else _ran(root, says, changes, evidence)
+    made = _imported(root, says, changes) if is_imported(root) else _ran(root, says, changes, evidence)
+    decision, text, shown = made
     return decision, {
         layout.DECISION: pretty(decision),
         layout.METRICS: pretty(flat_metrics(decision)),
         layout.REPORT_MD: text.encode(),
+        layout.REPORT_HTML: html_page(decision, shown).encode(),
     }
 
 
 def _ran(
     root: Path, says: dict[str, str], changes: dict[str, str], evidence: Evidence | None
-) -> tuple[dict[str, Any], str]:
-    from stages.gate import cross_check, decide_study, read_evidence
+) -> tuple[dict[str, Any], str, Shown]:
+    from stages.gate import bootstrap_shape, cross_check, decide_study, read_evidence
     from stages.render import markdown
+    from stages.render.page.page import Shown
 
     evidence = evidence or read_evidence(root)
     decision = decide_study(evidence)
-    ledger = parquet.read(root / layout.LEDGER, tables.LEDGER)
-    exclusions = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS)
+    ledger = parquet.read(root / layout.LEDGER, tables.LEDGER).to_pylist()
+    exclusions = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS).to_pylist()
     findings = parquet.read(root / layout.FINDINGS, tables.FINDINGS).to_pylist()
-    return decision, markdown(
-        decision, says, changes, exclusions.to_pylist(), findings, ledger.to_pylist(), cross_check(evidence)
-    )
+    pairs = parquet.read(root / layout.PAIRS, tables.PAIRS).to_pylist()
+    text = markdown(decision, says, changes, exclusions, findings, ledger, cross_check(evidence))
+    return decision, text, Shown(says, changes, exclusions, findings, pairs, ledger, bootstrap_shape(evidence))
 
 
-def _imported(root: Path, says: dict[str, str], changes: dict[str, str]) -> tuple[dict[str, Any], str]:
+def _imported(root: Path, says: dict[str, str], changes: dict[str, str]) -> tuple[dict[str, Any], str, Shown]:
     """The same of a study that was read from logs."""
     from stages.gate import decide_imported, imported_findings, read_imported_evidence
     from stages.render import imported_markdown
+    from stages.render.page.page import Shown
 
     decision = decide_imported(read_imported_evidence(root))
     rows = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS).slice(0, MOST_EXCLUSIONS).to_pylist()
-    return decision, imported_markdown(decision, says, changes, rows, imported_findings(root).to_pylist())
+    findings = imported_findings(root).to_pylist()
+    pairs = parquet.read(root / layout.PAIRS, tables.PAIRS).to_pylist()
+    text = imported_markdown(decision, says, changes, rows, findings)
+    return decision, text, Shown(says, changes, rows, findings, pairs)
 
 
 def _write(root: Path, out: Outputs, made: dict[Path, bytes], decision: dict[str, Any]) -> None:

@@ -69,6 +69,7 @@ def test_repro_again_has_nothing_to_do(lived: Path) -> None:
     assert sh(lived, "git", "status", "--short") == ""
 
 
+@pytest.mark.heavy
 def test_a_second_clone_reproduces_the_decision_without_an_agent(lived: Path, tmp_path: Path) -> None:
     mirror = tmp_path / "remote"
     sh(lived, "dvc", "remote", "add", "-f", "--local", "mirror", str(mirror))
@@ -88,6 +89,7 @@ def test_a_second_clone_reproduces_the_decision_without_an_agent(lived: Path, tm
     assert not (clone / ".trials/journal.sqlite").exists()
 
 
+@pytest.mark.heavy
 def test_forced_again_dvc_finds_the_same_bytes(lived: Path) -> None:
     lock = (lived / "dvc.lock").read_bytes()
     for name in ("freeze", "score", "exclude", "report"):

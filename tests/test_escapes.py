@@ -287,6 +287,7 @@ def test_a_disk_that_fills_ends_the_trial(escaped: Path) -> None:
     assert "workspace_bytes" in full["reason"]
 
 
+@pytest.mark.heavy
 def test_time_that_runs_out_ends_the_trial(tmp_path: Path) -> None:
     if find().tier == "none":
         pytest.skip(f"no namespaces here: {find().why}")

@@ -140,6 +140,7 @@ def test_ten_kills_lose_no_finished_trial(tmp_path: Path, undisturbed: dict[str,
     check_kills(slow_study(tmp_path / "s"), 10, undisturbed)
 
 
+@pytest.mark.heavy
 def test_two_runs_at_once_share_the_campaign_without_a_double_start(tmp_path: Path) -> None:
     root = slow_study(tmp_path / "s")
     pair = [

@@ -104,6 +104,7 @@ def test_the_bill_lists_every_file_and_sha256sum_agrees(ran: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.heavy
 def test_a_paid_arm_needs_the_word_to_spend(tmp_path: Path) -> None:
     root = make_study(tmp_path / "s", arms={"candidate": {"paid": True}})
     stage(root, "freeze", "preflight")
@@ -177,7 +178,7 @@ def test_where_the_kernel_refuses_namespaces_doctor_says_so_and_what_helps() -> 
     assert "allow user namespaces" in found["advice"][0]
 
 
-@pytest.mark.parametrize("name", ["candidate", "control"])
+@pytest.mark.parametrize("name", ["candidate", pytest.param("control", marks=pytest.mark.heavy)])
 def test_a_runner_that_isnt_the_pinned_one_starts_no_campaign(tmp_path: Path, name: str) -> None:
     root = make_study(tmp_path / "s", items=2, placebos=1, arms={name: {"version": "2.0.0"}})
     stage(root, "freeze", "preflight")
@@ -188,6 +189,7 @@ def test_a_runner_that_isnt_the_pinned_one_starts_no_campaign(tmp_path: Path, na
     assert not (root / layout.TRIALS).exists()
 
 
+@pytest.mark.heavy
 def test_a_runner_whose_files_change_during_the_campaign_is_found(tmp_path: Path) -> None:
     root = make_study(tmp_path / "s", items=2, placebos=1, protocol={"trial_budget": 1})
     agent = root / "data/agents/able/agent.py"

@@ -10,13 +10,15 @@ import pytest
 import yaml
 
 from stages.contract import layout
+from tests.support.bundles import verifies
 from tests.support.mini import make_study, stage, write, write_params
 
 REST = ("preflight", "run", "score", "exclude", "report")
 
 
 def decided(root: Path) -> dict[str, Any]:
-    return dict(json.loads((root / layout.DECISION).read_bytes()))
+    """The decision, which a stranger derives from the same bytes however it came out."""
+    return verifies(root)
 
 
 def trials_in(root: Path) -> int:
@@ -117,6 +119,7 @@ def test_a_placebo_that_passes_untouched_starts_no_arm(tmp_path: Path) -> None:
     assert trials_in(root) == 0
 
 
+@pytest.mark.heavy
 def test_unsound_items_are_refused_before_any_arm(tmp_path: Path) -> None:
     root = make_study(tmp_path / "s", items=4, placebos=1, protocol={"trial_budget": 1})
     tasks = root / "data/pack/tasks"

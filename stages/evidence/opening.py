@@ -18,7 +18,7 @@ from stages.contract.text import read_bytes, read_json
 from stages.contract.types import validate
 from stages.evidence.archive import read_archive
 
-REPORTS = [layout.DECISION, layout.METRICS, layout.REPORT_MD]
+REPORTS = [layout.DECISION, layout.METRICS, layout.REPORT_MD, layout.REPORT_HTML]
 PARTS_OF_BILL = [name for name, _, _ in PARTS] + REPORTS
 
 

@@ -80,3 +80,23 @@ def _item(check: Check, item: PlanItem, files: dict[tuple[str, str], list[Entry]
         given["solution_sha256"] = tree_digest(solution) if solution else None
     for name, value in given.items():
         check.same(f"{where}: {name}", getattr(item, name), value, "as its files give")
+
+
+def preflight_check(root: Path, admitted: dict[str, Any]) -> Check:
+    """Preflight's word on each item against its own evidence: refused by a rule that a check gives, or by none."""
+    check = Check("preflight", "each item's admission against the checks that it rests on")
+    rules: dict[str, set[str]] = {item: set() for item in admitted["items"]}
+    for row in parquet.read(root / layout.CHECKS, tables.CHECKS).to_pylist():
+        if row["item_id"] not in rules:
+            check.differs.append(f"{layout.CHECKS}: {row['item_id']}: isn't in the plan")
+        elif row["rule"] is not None:
+            rules[row["item_id"]].add(row["rule"])
+            check.same(f"{layout.CHECKS}: {row['item_id']}, {row['check']}: ok", row["ok"], False, "by its rule")
+    for item, entry in admitted["items"].items():
+        where = f"{layout.ADMITTED}: {item}"
+        check.same(f"{where}: admitted", entry["admitted"], not rules[item], "as its checks give")
+        if entry["rule"] is not None and entry["rule"] not in rules[item]:
+            check.differs.append(f"{where}: rule {entry['rule']}, expected one that a check gives")
+    refused = sum(not entry["admitted"] for entry in admitted["items"].values())
+    check.note = f"{refused} of {len(admitted['items'])} items refused"
+    return check

@@ -13,7 +13,7 @@ from stages.contract.arm import drawn_seed
 from stages.contract.digest import sha256
 from stages.contract.errors import InputError
 from stages.contract.plan import Manifest, Plan, PlanItem
-from stages.contract.study import Trial, read_trials
+from stages.contract.study import Trial, entries, read_trials
 from stages.contract.text import parse_json
 from stages.contract.trees import patch_digest
 from stages.evidence.checking import Check
@@ -41,7 +41,8 @@ def trials_check(plan: Plan, campaign: dict[str, Any], admitted: dict[str, Any],
             foreign += 1
         else:
             _trial(check, plan, items, trial, campaign)
-        _contents(check, trial)
+        own = plan.arms.candidate if trial.row["arm"] == "candidate" else plan.arms.control
+        _contents(check, trial, stamped=not own.replayed)
         if check.full():
             break
     refused = {item for item, entry in admitted["items"].items() if not entry["admitted"]}
@@ -103,7 +104,7 @@ def _trial(check: Check, plan: Plan, items: dict[str, PlanItem], trial: Trial, c
         check.same(f"{where}: {name}", row[name], value, "as plan and campaign say")
 
 
-def _contents(check: Check, trial: Trial) -> None:
+def _contents(check: Check, trial: Trial, *, stamped: bool) -> None:
     row, key = trial.row, _key(trial.row)
     where = _where(layout.TRIALS, key)
     check.same(f"{where}: patch_sha256", row["patch_sha256"], patch_digest(trial.changes), "as its patch gives")
@@ -112,7 +113,7 @@ def _contents(check: Check, trial: Trial) -> None:
         if change.content is not None and change.after_sha256 != sha256(change.content):
             place = f"{_where(layout.PATCHES, key)}: {change.path}: after_sha256"
             check.same(place, change.after_sha256, sha256(change.content), "as its bytes give")
-    check.same(f"{where}: attempts", row["attempts"], len(trial.stamps), "stamps")
+    check.same(f"{where}: attempts", row["attempts"] if stamped else 0, len(trial.stamps), "as its stamps give")
     if len(trial.streams) == 2:
         stderr, stdout = trial.streams
         given = sha256(stdout + b"\0" + stderr)
@@ -142,12 +143,14 @@ def ledger_check(
     from stages.gate import ledger_row, runner_changes
 
     check = Check("ledger", "each row from its trial, verdicts and findings")
+    keyed = _Keys(root, plan, manifest, admitted)
     items = {item.item_id: item for item in plan.items}
     trials = {_key(t.row): t for t in every if t.row["item_id"] in items}
     verdicts: dict[Key, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in parquet.read(root / layout.VERDICTS, tables.VERDICTS).to_pylist():
         verdicts[_key(row)][row["kind"]] = row
         _verdict(check, row, admitted)
+        keyed.see(row)
     found: dict[Key, Counter[tuple[str, str]]] = defaultdict(Counter)
     for row in parquet.read(root / layout.FINDINGS, tables.FINDINGS).to_pylist():
         found[_key(row)][row["counted"], row["kind"]] += 1
@@ -173,8 +176,50 @@ def ledger_check(
             if row[name] != value:
                 where = f"{_where(layout.LEDGER, key)}: {name}"
                 check.same(where, row[name], value, "as trial, verdicts and findings give")
+    keyed.tell(check)
     check.note = f"{len(stored)} rows, {sum(len(one) for one in verdicts.values())} verdicts"
     return check
+
+
+class _Keys:
+    """Whether each verdict was given by the oracle, the expected tests and the boundary that stand here.
+
+    Another version of the driver keys all of them otherwise, which is said and is no difference.
+    """
+
+    def __init__(self, root: Path, plan: Plan, manifest: Manifest, admitted: dict[str, Any]) -> None:
+        from stages.oracle.bench import rules_of
+        from stages.oracle.verdict import oracle_key
+
+        hidden = root / layout.HIDDEN
+        files = entries(parquet.read(hidden, tables.HIDDEN)) if hidden.is_file() else {}
+        known = {
+            (item.item_id, tier): oracle_key(
+                files[item.item_id, "oracle"],
+                rules_of(item, admitted["items"].get(item.item_id, {}), manifest.oracle, tier),
+            )
+            for item in plan.items
+            if (item.item_id, "oracle") in files
+            for tier in ("namespaces", "none")
+        }
+        self.known, self.seen, self.odd = known, 0, list[dict[str, Any]]()
+
+    def see(self, row: dict[str, Any]) -> None:
+        key = self.known.get((row["item_id"], row["isolation"]))
+        if key is not None:
+            self.seen += 1
+            if key != row["oracle_key"]:
+                self.odd.append(row)
+
+    def tell(self, check: Check) -> None:
+        if self.odd and len(self.odd) == self.seen:
+            check.unread.append(
+                "verdicts were given by another version of the oracle driver, so their keys say nothing"
+            )
+        else:
+            for row in self.odd[:1]:
+                where = f"{_where(layout.VERDICTS, _key(row))}, {row['kind']}: oracle_key"
+                check.differs.append(f"{where}: isn't what oracle, admission and plan give ({len(self.odd)} such rows)")
 
 
 def _verdict(check: Check, row: dict[str, Any], admitted: dict[str, Any]) -> None:

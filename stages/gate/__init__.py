@@ -22,12 +22,14 @@ if TYPE_CHECKING:
     from stages.gate.planned import planned_mde80
     from stages.gate.reading import read_evidence
     from stages.gate.reasons import PUBLISHED, REASONS, RULES
+    from stages.gate.shape import bootstrap_shape
     from stages.gate.verdict import Verdict, decide
 
 _HOME = {
     "Evidence": "evidence",
     "planned_mde80": "planned",
     "read_evidence": "reading",
+    "bootstrap_shape": "shape",
     "cross_check": "crosscheck",
     "decide": "verdict",
     "decide_study": "decision",
@@ -56,6 +58,7 @@ __all__ = [
     "Verdict",
     "apply_import_rules",
     "apply_rules",
+    "bootstrap_shape",
     "cross_check",
     "decide",
     "decide_imported",

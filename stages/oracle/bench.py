@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -132,16 +132,20 @@ class Bench:
 
     def _rules(self, item_id: str) -> dict[str, Any]:
         item = next(i for i in self.plan.items if i.item_id == item_id)
-        known = self.admitted.get(item_id, {})
-        return {
-            "kind": item.oracle.kind,
-            "command": item.oracle.command,
-            "timeout_s": item.oracle.timeout_s,
-            "boundary": known.get("boundary", "inprocess"),
-            "spare": (item.oracle.boundary or self.settings.boundary) == "auto",
-            "expected": known.get("expected"),
-            "events": known.get("events", []),
-            "isolation": self.isolation.tier,
-            "environment": None if item.environment is None else plain(item.environment),
-            "frozen": item.tree_sha256,  # what is new in a tree, which is watched, hangs on it
-        }
+        return rules_of(item, self.admitted.get(item_id, {}), self.settings, self.isolation.tier)
+
+
+def rules_of(item: PlanItem, known: Mapping[str, Any], settings: OracleParams, tier: str) -> dict[str, Any]:
+    """What besides tree and oracle decides a verdict on an item. `known` is preflight's word on it."""
+    return {
+        "kind": item.oracle.kind,
+        "command": item.oracle.command,
+        "timeout_s": item.oracle.timeout_s,
+        "boundary": known.get("boundary", "inprocess"),
+        "spare": (item.oracle.boundary or settings.boundary) == "auto",
+        "expected": known.get("expected"),
+        "events": known.get("events", []),
+        "isolation": tier,
+        "environment": None if item.environment is None else plain(item.environment),
+        "frozen": item.tree_sha256,  # what is new in a tree, which is watched, hangs on it
+    }

@@ -31,6 +31,7 @@ from stages.run import run
 from stages.sandbox import find
 from stages.score import score
 from tests.arms.test_campaign import admit_all, journal, trials
+from tests.support.bundles import verifies
 from tests.support.mini import REPO
 from tests.support.replays import OURS, THEIRS, binary, diff, jsonl, make_replay, new_file, rows
 
@@ -70,7 +71,8 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any
     run(root, said.append)
     score(root, said.append)
     exclude(root)
-    return root, report(root), said
+    report(root)
+    return root, verifies(root), said
 
 
 def test_every_outcome_is_as_by_hand(whole: tuple[Path, dict[str, Any], list[str]]) -> None:

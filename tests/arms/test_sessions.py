@@ -15,6 +15,7 @@ import yaml
 from stages.arms.trial import trial_seed
 from stages.contract import layout, parquet, tables
 from stages.contract.study import read_plan
+from tests.support.bundles import verifies
 from tests.support.mini import PIPELINE, make_study, stage, write
 from tests.support.provider import chat, scripted
 from tests.support.sessions import FAULTS, MODELS, make_session_study, provider
@@ -55,7 +56,7 @@ class Campaign:
         stage(root, *PIPELINE[3:])
         self.trials = {self.key(row): row for row in rows(root, layout.TRIALS, tables.TRIALS)}
         self.exclusions = rows(root, layout.EXCLUSIONS, tables.EXCLUSIONS)
-        self.decision = json.loads((root / layout.DECISION).read_text())
+        self.decision = verifies(root)
 
     @staticmethod
     def key(row: dict[str, Any]) -> Key:
@@ -152,6 +153,7 @@ def test_two_hundred_trials_lose_exactly_those_that_a_fault_hit(tmp_path: Path) 
     print(f"\n{counts}: {sorted(set(excluded(made).values()))}")
 
 
+@pytest.mark.heavy
 def test_an_excluded_trial_is_replaced_by_what_its_stamps_say_and_no_more_often_than_agreed(tmp_path: Path) -> None:
     made = Campaign(tmp_path / "study", 4, replace_excluded=1)
     replaced = rows(made.root, layout.REPLACED, tables.REPLACED)

@@ -189,6 +189,7 @@ def test_a_pilot_that_saw_no_difference_between_items_says_so_and_what_to_do(reh
     assert "differ alike" in str(done.shown()["says_nothing"])
 
 
+@pytest.mark.heavy
 def test_a_clone_makes_the_pairs_of_a_pilot_anew_and_records_it_once(
     rehearsed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

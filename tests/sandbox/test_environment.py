@@ -134,6 +134,7 @@ def test_a_command_oracle_finds_the_wheels_too(namespaces: Isolation, tmp_path: 
     assert seen.verdict == "pass", seen.output
 
 
+@pytest.mark.heavy
 def test_an_agent_is_told_where_its_tasks_wheels_are(namespaces: Isolation, tmp_path: Path) -> None:
     """Through the real stages: an agent that copies a value out of the wheel solves the task, and is scored with it."""
     assert namespaces.tier == "namespaces"

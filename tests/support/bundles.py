@@ -19,6 +19,8 @@ from stages.contract.digest import file_sha256, pretty
 from stages.contract.imported import is_imported
 from stages.evidence.archive import write_archive
 from stages.evidence.bundling import bundle
+from stages.evidence.opening import REPORTS
+from stages.evidence.verify import verify
 
 KINDS = {name: kind for name, _, kind in PARTS if kind is not None}
 Edit = Callable[[Path], object]
@@ -67,10 +69,18 @@ def edit_json(root: Path, name: Path, change: Callable[[dict[str, Any]], object]
 def rehash(root: Path) -> None:
     """Make the bill right again after an edit, as whoever edited would: its digests, and those of the files beside it."""
     decision = json.loads((root / layout.DECISION).read_bytes())
-    made = {name: (root / name).read_bytes() for name in (layout.DECISION, layout.METRICS, layout.REPORT_MD)}
+    made = {name: (root / name).read_bytes() for name in REPORTS}
     bill = make_bill(root, made, decision)
     (root / layout.BILL).write_bytes(pretty(bill))
     (root / layout.RUN_BILL).write_bytes(run_bill(bill, pretty(bill)))
+
+
+def verifies(root: Path) -> dict[str, Any]:
+    """The decision of a study that the pipeline wrote, which must verify whatever it is."""
+    found = verify(root)
+    assert [line for check in found.checks for line in check.differs] == []
+    assert found.decision == json.loads((root / layout.DECISION).read_bytes())
+    return found.decision
 
 
 def keypair(folder: Path, name: str) -> tuple[Path, str]:
