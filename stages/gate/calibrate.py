@@ -229,15 +229,18 @@ def _pool(workers: int) -> Iterator[Submit]:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Processes started in here inherit that they ignore Ctrl-C: their parent ends them."""
-    if threading.current_thread() is not threading.main_thread():
+    """Processes started in here inherit that Ctrl-C doesn't reach them: their parent ends them.
+
+    It is held back here, not ignored, so that one which comes meanwhile isn't lost.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # not on every system
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end_with_parent() -> None:
