@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from stages import __version__
-from stages.cli import evidence, logs, pipeline, planning, proxy, reading, registering, stamps  # noqa: F401 — each registers its commands, in this order
+from stages.cli import evidence, logs, pipeline, planning, proxy, reading, registering, stamps, starting  # noqa: F401 — each registers its commands, in this order
 from stages.cli.base import app, say
 from stages.contract.errors import WeighbridgeError, one_line
 
