@@ -135,3 +135,49 @@ def diff(
 
 def _short(value: object) -> str:
     return "none" if value is None else one_line(value, 120)
+
+
+@app.command(epilog="Example: weighbridge comment > comment.md && gh pr comment --body-file comment.md")
+def comment(
+    path: Annotated[Path, typer.Argument(help="A project, a study's folder, or a bundle.")] = Here,
+    no_verify: Annotated[bool, typer.Option("--no-verify", help="Don't check the bytes first.")] = False,
+) -> int:
+    """Print the decision as a short Markdown comment, for a bot to post on a pull request.
+
+    It says what `verify` finds, and ends with verify's exit code.
+    """
+    from stages.evidence.commenting import comment_on
+
+    said, exit_code = comment_on(path, check=not no_verify)
+    print(said, end="")
+    return exit_code
+
+
+@app.command(epilog="Example: weighbridge status")
+def status(study: Study = Here, as_json: AsJson = False) -> None:
+    """Say where a study stands: what is done, what is missing, and what the rest would take."""
+    from stages.evidence.status import status as look
+
+    found = look(study)
+    if as_json:
+        return show_json(found)
+    for name, done in found["stages"].items():
+        print(f"{name:12} {'done' if done else 'not yet'}")
+    trials = found["trials"]
+    for side, arm in (trials["arms"] if trials else {}).items():
+        left = f"{arm['left']} left" if arm["left"] else "none left"
+        if arm["left"]:
+            about = "" if arm["left_s_about"] is None else f"about {arm['left_s_about']:,.0f} s, "
+            left += f", {about}at most {arm['left_s_at_most']:,.0f} s with {trials['workers']} workers"
+            if arm["left_cost_usd_about"] is not None:
+                left += f", about {arm['left_cost_usd_about']:,.2f} dollars"
+            left += "; it costs money (WEIGHBRIDGE_SPEND=yes)" if arm["paid"] else ""
+        print(f"{side:12} {one_line(arm['name'], 60)}: {arm['finished']} of {arm['planned']} trials, {left}")
+    if trials and trials["stopped"]:
+        print(f"{'stopped':12} {one_line(trials['stopped'])}")
+    for name in found.get("unpulled", [])[:5]:
+        print(f"{'not here':12} {one_line(name)}")
+    if found["decision"]:
+        print(f"{'decision':12} {found['decision']['decision']} ({found['decision']['reason']})")
+    print(f"{'next':12} {found['next'] or 'nothing: `weighbridge verify` checks it'}")
+    return None
