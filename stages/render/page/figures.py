@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,9 @@ class Figure:
 
     @property
     def svg(self) -> str:
-        return svg(self.spec)
+        """The drawing for eyes alone: `words` and the table say the same to everybody else."""
+        bare = re.sub(r"<[^>]*>", lambda tag: re.sub(r' (role|aria-[a-z]+)="[^"]*"', "", tag[0]), svg(self.spec))
+        return bare.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
 
 
 def short(name: object) -> str:
