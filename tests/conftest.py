@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 from pathlib import Path
@@ -13,11 +14,16 @@ from tests.support.mini import PIPELINE, make_study, stage
 
 @pytest.fixture(scope="session")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A mini study that every stage was run on. Don't write into it: copy it."""
+    """A mini study that every stage was run on, once for all processes of a test run. Don't write into it: copy it."""
     os.environ.pop("DVC_ROOT", None)
-    root = make_study(tmp_path_factory.mktemp("ran") / "study")
-    stage(root, *PIPELINE)
-    return root
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with (shared / "ran.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (shared / "ran/done").exists():
+            stage(make_study(shared / "ran/study"), *PIPELINE)
+            (shared / "ran/done").touch()
+    return shared / "ran/study"
 
 
 @pytest.fixture

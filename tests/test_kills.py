@@ -131,6 +131,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return decided(root)
 
 
+@pytest.mark.heavy
 def test_two_kills_lose_no_finished_trial(tmp_path: Path, undisturbed: dict[str, Any]) -> None:
     check_kills(slow_study(tmp_path / "s"), 2, undisturbed)
 

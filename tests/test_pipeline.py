@@ -135,6 +135,7 @@ def test_show_prints_a_finding_a_line(ran: Path) -> None:
     assert f"findings               {where} ({one['counted']}, {one['seen']}, {one['how']})\n" in said
 
 
+@pytest.mark.heavy
 def test_without_isolation_the_study_runs_and_is_withheld(tmp_path: Path) -> None:
     root = make_study(tmp_path / "s", items=2, placebos=1, protocol={"trial_budget": 1})
     for name in ("freeze", "preflight", "run", "score", "exclude", "report"):

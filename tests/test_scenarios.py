@@ -93,6 +93,7 @@ def test_a_loose_alpha(tmp_path: Path) -> None:
     assert "alpha 0.1, at most 0.05" in found["reason_details"]["protocol_below_floor"]
 
 
+@pytest.mark.heavy
 def test_a_placebo_that_an_agent_can_pass_stops_all_spending(tmp_path: Path) -> None:
     root = make_study(tmp_path / "s", items=2, placebos=2, skills=(100, 100), protocol={"trial_budget": 3})
     oracle = root / "data/pack/tasks/placebo-0/oracle/test_oracle.py"

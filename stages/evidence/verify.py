@@ -68,9 +68,6 @@ def _verified(
 ) -> Verified:
     root = found.root
     check_json_sizes(root)
-    for name in PARTS_OF_BILL:
-        if name.suffix == ".parquet" and (root / name).is_file():
-            check_size(root / name)
     checks: list[Check] = []
     if found.bundle is not None:
         checks.append(Check("archive", "every byte of the archive, and its own list", bundle_differs(found)))
@@ -78,6 +75,9 @@ def _verified(
     checks += [signature, check_bill(found)]
     decision: dict[str, Any] | None = None
     try:
+        for name in PARTS_OF_BILL:
+            if name.suffix == ".parquet" and (root / name).is_file():
+                check_size(root / name)
         if is_imported(root):
             from stages.evidence.verify_imported import imported_checks as derive
         else:

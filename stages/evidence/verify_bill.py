@@ -10,6 +10,7 @@ from stages.contract.bundled import Bill, BillFile
 from stages.contract.digest import digest, file_sha256, pretty
 from stages.contract.errors import InputError
 from stages.contract.imported import is_imported
+from stages.contract.parquet_pages import check_size
 from stages.contract.text import read_json
 from stages.contract.types import validate
 from stages.evidence.checking import Check
@@ -70,6 +71,7 @@ def _same_file(check: Check, root: Path, row: BillFile) -> None:
     if not whole:
         return
     if kind is not None:
+        check_size(path)
         own = kind in imported.ALL and is_imported(root)
         made = parquet.read(path, (imported.ALL if own else tables.ALL)[kind])
         check.same(f"{row.path}: rows_sha256", parquet.rows_sha256(made), row.rows_sha256, "as the bill says")

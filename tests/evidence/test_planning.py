@@ -288,6 +288,7 @@ def test_a_record_that_isnt_a_campaigns_is_one_line(
         ("--size a=40 --repeats 1 --rate .05 --effect .2", 0.742 - 0.09, 0.742 + 0.09),
     ],
 )
+@pytest.mark.heavy
 def test_where_few_units_differ_the_rule_is_simulated(words: str, low: float, high: float, anywhere: Run) -> None:
     found = said(anywhere, f"plan {words} --datasets 200 --workers 1")
     assert found["simulated"]

@@ -138,6 +138,7 @@ def test_a_registered_study_says_so_and_verifies(finished: Path) -> None:
     assert "stands already" in weighbridge(finished, "register", "--result").stdout
 
 
+@pytest.mark.heavy
 def test_an_unregistered_study_is_withheld_where_the_protocol_demands_it(fresh: Path) -> None:
     stage(fresh, "run", "score", "exclude", "report")
     decision = json.loads((fresh / layout.DECISION).read_bytes())
@@ -178,6 +179,7 @@ def test_what_cannot_be_registered(fresh: Path, tmp_path: Path) -> None:
     assert "manifest.json" in refused(fresh, "register")
 
 
+@pytest.mark.heavy
 def test_withdrawn_is_no_look_and_registered_is_one(fresh: Path) -> None:
     for number, (change, withdrawn) in enumerate([("a", False), ("b", True)], start=1):
         edit_params(fresh, lambda d, change=change: d["protocol"].update(campaign=change))  # type: ignore[misc]

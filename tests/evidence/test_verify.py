@@ -100,6 +100,16 @@ def test_what_is_not_there_is_unreadable(study: Path) -> None:
         verify(study)
 
 
+@pytest.mark.parametrize("at", [0, 3, 200, -1, -5, -300])
+def test_a_table_that_cannot_be_read_any_more_differs_from_the_bill(study: Path, at: int) -> None:
+    data = bytearray((study / layout.LEDGER).read_bytes())
+    data[at] ^= 255
+    (study / layout.LEDGER).write_bytes(bytes(data))
+    found = verify(study)
+    assert found.exit_code == 1
+    assert str(found.differs).startswith("data/ledger/ledger.parquet: sha256")
+
+
 def test_deep_judges_every_patch_anew(ran: Path, study: Path) -> None:
     found = verify(ran, deep=True)
     assert names_of(found) == []

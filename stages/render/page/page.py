@@ -90,6 +90,7 @@ def _context(d: dict[str, Any], shown: Shown) -> dict[str, Any]:
             for r in d["reasons"]
         ],
         "study": _study(d),
+        "disclosure": {key: value for key, value in d["disclosure"].items() if value},
         "flow": flow(d, [dict(row) for row in pairs]) if benchmark else None,
         "boxes": flow_of([dict(row) for row in pairs]) if benchmark else {},
         "forest": forest(d) if benchmark else None,
