@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stages.contract import layout
-from tests.support.mini import REPO, copy_stage_files, make_study, write
+from tests.support.mini import REPO, copy_stage_files, write
 
 OUTSIDE = {key: value for key, value in os.environ.items() if not key.startswith(("DVC_", "GIT_"))}
 ENV = {
@@ -50,11 +50,12 @@ def start_study(root: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A committed study that `dvc repro` was run on, pushed to a remote in the repository."""
-    root = make_study(tmp_path_factory.mktemp("lived") / "study")
+def lived(ran: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A committed study whose stages DVC knows as run, pushed to a remote in the repository."""
+    root = tmp_path_factory.mktemp("lived") / "study"
+    shutil.copytree(ran, root)
     start_study(root)
-    sh(root, "dvc", "repro")
+    sh(root, "dvc", "commit", "-f", "-q")
     sh(root, "dvc", "push")
     commit(root, "its decision")
     return root

@@ -180,6 +180,7 @@ def test_where_the_kernel_refuses_namespaces_doctor_says_so_and_what_helps() -> 
 
 
 @pytest.mark.parametrize("name", ["candidate", pytest.param("control", marks=pytest.mark.heavy)])
+@pytest.mark.heavy
 def test_a_runner_that_isnt_the_pinned_one_starts_no_campaign(tmp_path: Path, name: str) -> None:
     root = make_study(tmp_path / "s", items=2, placebos=1, arms={name: {"version": "2.0.0"}})
     stage(root, "freeze", "preflight")

@@ -109,6 +109,7 @@ def test_a_placebo_that_an_agent_can_pass_stops_all_spending(tmp_path: Path) -> 
     assert trials_in(root) == started
 
 
+@pytest.mark.heavy
 def test_a_placebo_that_passes_untouched_starts_no_arm(tmp_path: Path) -> None:
     root = make_study(tmp_path / "s", items=2, placebos=1, protocol={"trial_budget": 1})
     oracle = root / "data/pack/tasks/placebo-0/oracle/test_oracle.py"

@@ -44,6 +44,7 @@ async def told(_: Any, body: dict[str, Any]) -> Any:
     return chat(body["model"], "", choices=[{"index": 0, "message": message, "finish_reason": "tool_calls"}])
 
 
+@pytest.mark.heavy
 def test_three_tasks_are_solved_by_a_real_agent_and_every_call_is_stamped(tmp_path: Path) -> None:
     with scripted(told) as server:
         candidate = arm()

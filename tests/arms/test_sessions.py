@@ -188,6 +188,7 @@ def test_a_trial_that_was_replaced_without_a_broken_limit_is_called_so(campaign:
     assert "its stamps are inside the envelope" in decision["reason_details"]["posthoc_exclusion"]
 
 
+@pytest.mark.heavy
 def test_a_cost_that_is_reached_stops_the_campaign_and_a_higher_one_goes_on(tmp_path: Path) -> None:
     root = tmp_path / "study"
 

@@ -302,6 +302,7 @@ def stamped(authority: Path, request: Path) -> Path:
     return out
 
 
+@pytest.mark.heavy
 def test_an_authority_witnesses_a_registration(fresh: Path, authority: Path, tmp_path: Path) -> None:
     root_pem, asked = str(authority / "root.pem"), tmp_path / "ask.tsq"
     assert weighbridge(fresh, "register", "--request", str(asked)).returncode == 0

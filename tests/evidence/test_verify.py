@@ -29,6 +29,7 @@ from tests.support.bundles import (
     rezip,
     said_digests,
 )
+from tests.support.sample import sampled
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -110,12 +111,7 @@ def test_a_table_that_cannot_be_read_any_more_differs_from_the_bill(study: Path,
     assert str(found.differs).startswith("data/ledger/ledger.parquet: sha256")
 
 
-def test_deep_judges_every_patch_anew(ran: Path, study: Path) -> None:
-    found = verify(ran, deep=True)
-    assert names_of(found) == []
-    assert {check.name: check.result for check in found.checks}["score"] == "ok"
-    assert {check.name: check.result for check in found.checks}["freeze"] == "ok"
-
+def test_deep_judges_every_patch_anew(study: Path) -> None:
     # A whole story that agrees with itself: one verdict turned, ledger and all after it derived from that.
     def turn(rows: list[dict[str, Any]]) -> None:
         for row in rows:
@@ -146,6 +142,8 @@ def test_deep_judges_every_patch_anew(ran: Path, study: Path) -> None:
     deep = verify(study, deep=True)
     assert deep.exit_code == 1
     assert any("item-0, control, 0" in line and "verdict" in line for line in names_of(deep))
+    assert all("item-0, control, 0" in line for line in names_of(deep))  # all others are as they were
+    assert {check.name: check.result for check in deep.checks}["freeze"] == "ok"
 
 
 def test_without_hidden_says_what_it_cannot_check(ran: Path, tmp_path: Path) -> None:
@@ -316,7 +314,7 @@ EDITS: dict[str, Callable[[Path], object]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("what", EDITS)
+@pytest.mark.parametrize("what", sampled(EDITS, 3))
 def test_an_edit_whose_digests_were_made_right_again_is_named(what: str, study: Path, tmp_path: Path) -> None:
     EDITS[what](study)
     rehash(study)

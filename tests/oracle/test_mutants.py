@@ -200,6 +200,7 @@ def test_survivors_are_named_and_counted_and_refuse_nothing_without_a_limit(weak
     assert [r["found"] for r in rows if r["check"] == "mutants"] == ["2 of 3 mutants pass"]
 
 
+@pytest.mark.heavy
 def test_a_limit_refuses_the_item_before_any_arm_and_another_limit_later_is_found_out(
     weak: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
