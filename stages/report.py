@@ -65,7 +65,7 @@ def _ran(
     ledger = parquet.read(root / layout.LEDGER, tables.LEDGER).to_pylist()
     exclusions = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS).to_pylist()
     findings = parquet.read(root / layout.FINDINGS, tables.FINDINGS).to_pylist()
-    pairs = parquet.read(root / layout.PAIRS, tables.PAIRS).to_pylist()
+    pairs = parquet.read(root / layout.PAIRS, tables.PAIRS)
     text = markdown(decision, says, changes, exclusions, findings, ledger, cross_check(evidence))
     return decision, text, Shown(says, changes, exclusions, findings, pairs, ledger, bootstrap_shape(evidence))
 
@@ -79,7 +79,7 @@ def _imported(root: Path, says: dict[str, str], changes: dict[str, str]) -> tupl
     decision = decide_imported(read_imported_evidence(root))
     rows = parquet.read(root / layout.EXCLUSIONS, tables.EXCLUSIONS).slice(0, MOST_EXCLUSIONS).to_pylist()
     findings = imported_findings(root).to_pylist()
-    pairs = parquet.read(root / layout.PAIRS, tables.PAIRS).to_pylist()
+    pairs = parquet.read(root / layout.PAIRS, tables.PAIRS)
     text = imported_markdown(decision, says, changes, rows, findings)
     return decision, text, Shown(says, changes, rows, findings, pairs)
 

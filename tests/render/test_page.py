@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from stages.contract import layout
+from stages.contract import layout, parquet, tables
 from stages.contract.importing import ImportParams
 from stages.evidence.importing import judge
 from stages.gate import REASONS, RULES, bootstrap_shape
@@ -64,7 +64,8 @@ def shown_of(study: Study, findings: list[dict[str, Any]] | None = None) -> tupl
     evidence = study.evidence()
     decision = study.decide()
     pairs, exclusions = study.tables()
-    made = Shown(SAYS, CHANGES, exclusions, findings or [], pairs, study.ledger, bootstrap_shape(evidence))
+    table = parquet.table(tables.PAIRS, pairs)
+    made = Shown(SAYS, CHANGES, exclusions, findings or [], table, study.ledger, bootstrap_shape(evidence))
     return decision, html_page(decision, made)
 
 
@@ -177,7 +178,7 @@ def test_the_flow_adds_up(name: str) -> None:
     study = situations()[name]
     pairs, _ = study.tables()
     counts = study.decide()["counts"]
-    made = flow_of(pairs)
+    made = flow_of(parquet.table(tables.PAIRS, pairs))
     for flow in made.values():
         assert flow["planned"] == flow["missing"] + flow["excluded"] + flow["scored"]
         assert flow["scored"] == flow["kept"] + flow["unpaired"]
@@ -191,8 +192,8 @@ def test_hostile_text_is_text_wherever_it_stands() -> None:
     study = make_study(clear_effect())
     evidence, decision = study.evidence(), study.decide()
     pairs, exclusions = study.tables()
-    for one in pairs:
-        one["item_id"] = one["stratum"] = HOSTILE
+    for number, one in enumerate(pairs):
+        one |= {"item_id": HOSTILE, "stratum": HOSTILE, "repeat": number}
     gone = {"number": 1, "rule": "lost", "scope": "trial", "item_id": HOSTILE, "arm": "control", "repeat": 0}
     exclusions.append({**gone, "time": None, "evidence": HOSTILE, "accepted": False, "refused_why": HOSTILE})
     decision |= {"pack_id": HOSTILE, "headline": HOSTILE, "departures": [HOSTILE]}
@@ -200,7 +201,8 @@ def test_hostile_text_is_text_wherever_it_stands() -> None:
     decision["disclosure"] = {HOSTILE: HOSTILE}
     decision["strata"] = {HOSTILE: next(iter(decision["strata"].values()))}
     found = [finding(HOSTILE, symbol=HOSTILE, path=HOSTILE, kind=HOSTILE)]
-    text = html_page(decision, Shown(SAYS, CHANGES, exclusions, found, pairs, study.ledger, bootstrap_shape(evidence)))
+    table = parquet.table(tables.PAIRS, pairs)
+    text = html_page(decision, Shown(SAYS, CHANGES, exclusions, found, table, study.ledger, bootstrap_shape(evidence)))
     page = Page(text)
     assert json.loads(page.embedded) == json.loads(json.dumps(decision))
     scripts = [attrs for tag, attrs in page.tags if tag == "script"]

@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from stages.render.page.figures import CANDIDATE, CONTROL, Figure, base
 
 ARMS = ("candidate", "control")
 
 
-def flow_of(pairs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Arm to its counts over planned pairs: planned = missing + excluded + scored, scored = kept + unpaired."""
+def flow_of(pairs: pa.Table) -> dict[str, dict[str, Any]]:
+    """Arm to its counts over planned pairs: planned = missing + excluded + scored, scored = kept + unpaired.
+
+    Counted column by column: a million pairs become no Python objects.
+    """
     made: dict[str, dict[str, Any]] = {}
+    planned, kept = pairs.num_rows, _count(pairs.column("kept"))
+    items = pc.count_distinct(pairs.filter(pairs.column("kept")).column("item_id")).as_py()
     for arm in ARMS:
-        rules = Counter(row[f"{arm}_rule"] for row in pairs if row[f"{arm}_rule"] is not None)
-        missing = sum(row[f"{arm}_rule"] is None and row[f"{arm}_status"] == "missing" for row in pairs)
-        kept = sum(bool(row["kept"]) for row in pairs)
+        rule, status = pairs.column(f"{arm}_rule"), pairs.column(f"{arm}_status")
+        rules = {one["values"]: one["counts"] for one in pc.value_counts(rule.drop_null()).to_pylist()}
+        missing = _count(pc.and_(pc.is_null(rule), pc.equal(status, "missing")))
         excluded = sum(rules.values())
         made[arm] = {
-            "planned": len(pairs),
+            "planned": planned,
             "missing": missing,
             "excluded": excluded,
             "rules": dict(sorted(rules.items())),
-            "scored": len(pairs) - missing - excluded,
-            "unpaired": len(pairs) - missing - excluded - kept,
+            "scored": planned - missing - excluded,
+            "unpaired": planned - missing - excluded - kept,
             "kept": kept,
-            "items": len({row["item_id"] for row in pairs if row["kept"]}),
+            "items": items,
         }
     return made
 
 
-def flow(d: dict[str, Any], pairs: list[dict[str, Any]]) -> Figure:
+def _count(flags: Any) -> int:
+    return int(pc.sum(flags).as_py() or 0)
+
+
+def flow(d: dict[str, Any], made: dict[str, dict[str, Any]]) -> Figure:
     """Bars of each arm, a box a step."""
-    made = flow_of(pairs)
     steps = ("planned", "scored", "excluded", "missing", "kept")
     rows = [{"arm": arm, "step": step, "trials": made[arm][step]} for step in steps for arm in ARMS]
     colour = {"field": "arm", "type": "nominal", "scale": {"domain": list(ARMS), "range": [CANDIDATE, CONTROL]}}

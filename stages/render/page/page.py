@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from stages.render.cells import number
 from stages.render.page.figures import distribution, forest, sensitivity, session
 from stages.render.page.flow import flow, flow_of
 from stages.render.page.heat import COLOURS, heat
 
 TEMPLATES = Path(__file__).parents[2] / "templates" / "report"
-MOST_TRIALS, MOST_FINDINGS, MOST_EXCLUSIONS = 2_500, 1_000, 1_000
+MOST_TRIALS, MOST_CELLS, MOST_FINDINGS, MOST_EXCLUSIONS = 2_500, 5_000, 1_000, 1_000
 LONGEST = 2_000
 ARMS = ("candidate", "control")
 Rows = Sequence[Mapping[str, Any]]
@@ -40,7 +43,7 @@ class Shown:
     changes: Mapping[str, str]
     exclusions: Rows
     findings: Rows
-    pairs: Rows
+    pairs: pa.Table
     ledger: Rows = ()
     shape: Sequence[Mapping[str, float]] = field(default_factory=list)
 
@@ -75,7 +78,8 @@ def _number(value: float | None, form: str) -> str:
 
 def _context(d: dict[str, Any], shown: Shown) -> dict[str, Any]:
     benchmark = d["mode"] == "benchmark"
-    pairs = sorted(shown.pairs, key=lambda r: (str(r["stratum"]), str(r["item_id"]), int(r["repeat"])))
+    pairs, boxes = _first(shown.pairs), flow_of(shown.pairs) if benchmark else {}
+    items = pc.count_distinct(shown.pairs.column("item_id")).as_py()
     anchors = _anchors(shown.findings)
     picture, seen = heat([dict(row) for row in pairs]) if benchmark else ("", 0)
     return {
@@ -91,19 +95,19 @@ def _context(d: dict[str, Any], shown: Shown) -> dict[str, Any]:
         ],
         "study": _study(d),
         "disclosure": {key: value for key, value in d["disclosure"].items() if value},
-        "flow": flow(d, [dict(row) for row in pairs]) if benchmark else None,
-        "boxes": flow_of([dict(row) for row in pairs]) if benchmark else {},
+        "flow": flow(d, boxes) if benchmark else None,
+        "boxes": boxes,
         "forest": forest(d) if benchmark else None,
         "distribution": distribution(d, [dict(bar) for bar in shown.shape]) if benchmark else None,
         "sensitivity": sensitivity(d) if benchmark else None,
         "session": session(d) if benchmark else None,
         "heat": picture,
-        "heat_words": f"{seen} of {len({row['item_id'] for row in pairs})} items, a cell for each repeat. "
+        "heat_words": f"{seen} of {items:,} items, a cell for each repeat. "
         "Hatched cells aren't counted: excluded, missing, or without their partner. Rows of two colours are flips.",
         "colours": COLOURS,
         "trials": [_trial(row, anchors) for row in pairs[:MOST_TRIALS]],
-        "more_trials": max(0, len(pairs) - MOST_TRIALS),
-        "strata_names": json.dumps(sorted({str(row["stratum"]) for row in pairs}), ensure_ascii=False),
+        "more_trials": max(0, shown.pairs.num_rows - MOST_TRIALS),
+        "strata_names": json.dumps(sorted(pc.unique(shown.pairs.column("stratum")).to_pylist()), ensure_ascii=False),
         "arms": _arms(d) if benchmark and d["arms"] else [],
         "transcript": [] if benchmark else _transcript(shown.ledger),
         "densities": _densities(d),
@@ -113,6 +117,13 @@ def _context(d: dict[str, Any], shown: Shown) -> dict[str, Any]:
         "read": _read(d),
         "protocol": sorted(_flat("", d["protocol"])),
     }
+
+
+def _first(pairs: pa.Table) -> list[dict[str, Any]]:
+    """The first pairs in the order of stratum, item and repeat: as many as heat map and table may show."""
+    order = pc.sort_indices(pairs, sort_keys=[(name, "ascending") for name in ("stratum", "item_id", "repeat")])
+    rows: list[dict[str, Any]] = pairs.take(order.slice(0, MOST_CELLS)).to_pylist()
+    return rows
 
 
 def _embedded(d: dict[str, Any]) -> str:
