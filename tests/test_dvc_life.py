@@ -99,6 +99,7 @@ def test_forced_again_dvc_finds_the_same_bytes(lived: Path) -> None:
     assert sh(lived, "git", "status", "--short") == ""
 
 
+@pytest.mark.heavy
 def test_a_protocol_edit_after_the_fact_costs_no_agent_and_is_withheld(lived: Path, tmp_path: Path) -> None:
     root = tmp_path / "s"
     shutil.copytree(lived, root, symlinks=True)

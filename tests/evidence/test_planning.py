@@ -266,6 +266,7 @@ def test_the_look_is_that_of_the_next_campaign_of_these_arms(
 
 
 @pytest.mark.parametrize("value", ["[]", '{"look": 0}', '{"look": "1"}', '{"look": 1}', "{"])
+@pytest.mark.heavy
 def test_a_record_that_isnt_a_campaigns_is_one_line(
     value: str, ran: Path, tmp_path: Path, monkeypatch: Any, capfd: Any
 ) -> None:
